@@ -627,7 +627,8 @@ _HEADING = re.compile(r"(?:\A|\n|[.;][ ])[ \t>*#•_-]{0,6}(?P<name>[^\W\d][^\n:
 def _headed(text: str, found: list[Mention]) -> list[Mention]:
     """Labels behind the name of a quality, where all are the same: "Fluency: good."; one over all before others."""
     heads = [(head["name"], m) for m in found if (head := _HEADING.search(_before(text, m)))]
-    heads = [(name, m) for name, m in heads if heads_a_rating(name, "") and not (m.offered or m.kind != "label")]
+    heads = [(name, m) for name, m in heads if heads_a_rating(name, "") and _LEADS.match(text, m.end)]
+    heads = [(name, m) for name, m in heads if m.kind == "label" and not m.offered]
     heads = [(name, m) for name, m in heads if re.search("overall|final", name, re.I)] or heads
     return [m for _, m in heads] if len({m.label for _, m in heads}) == 1 else []
 

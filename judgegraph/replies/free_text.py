@@ -159,6 +159,9 @@ _PARTICIPLE = re.compile(  # "revised", "lowered"; what was extracted, predicted
     r"(?:re\w{2,12}|up\w{3,8}|down\w{3,8}|lower|rais|chang|correct|adjust|amend|edit|modif|final\w{1,3}|conclud|weight"
     r"|averag|combin|normali[sz]|calibrat|round|moderat|aggregat|summ|cut|improv|increas|decreas|penali[sz])e?i?d"
 )
+_OVER_ALL = frozenset(
+    "overall average mean insgesamt gesamt global globale general geral complessivo 总体 综合 総合".split()
+)
 OVERALL = "~"  # the subject of a rating over all
 FINAL = "!"  # the subject of a rating that says it is the final one, or takes another's place
 
@@ -194,7 +197,9 @@ def counts_something(text: str, match: re.Match[str], rule: str, criterion: str 
         return True
     if rule == "phrase" and _POINTS.match(text, match.end()):
         return False
-    return after is not None and after["word"] not in _GOES_ON and (after["word"], rule) != ("points", "counted")
+    if match["of"] and after and after["word"] in ("available", "possible", "points" if rule == "counted" else ""):
+        return False
+    return after is not None and after["word"] not in _GOES_ON
 
 
 _RATING_VERB = re.compile(rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}\Z", re.I)
@@ -214,7 +219,7 @@ def subject(text: str, match: re.Match[str]) -> str:
     words = re.findall(r"\w+", f"{before[1] if before else ''} {match['name']}".lower())
     if any(word in _LATEST or _PARTICIPLE.fullmatch(word) for word in words):
         return FINAL
-    if {"overall", "average", "mean"} & {*words}:
+    if _OVER_ALL & {*words}:
         return OVERALL
     side = words[-1:] == ["a"]  # "Response A" is no article
     return " ".join([word for word in words if word not in _PLAIN_NAMES] + ["a"] * side)
@@ -348,6 +353,9 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
     return sorted(found, key=lambda one: one.start)
 
 
+_SHARE = re.compile(
+    r"(?P<share>[01]?\.[0-9]{1,4})[ ]?\([ ]?(?P<percent>[0-9]{1,3}(?:\.[0-9]{1,2})?)[ ]?%[ ]?\)"
+)  # "0.8 (80%)"
 _LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=\d)")
 _BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 
@@ -355,6 +363,8 @@ _BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 def _without_words(text: str) -> bool:
     """Several different numbers and no word that says which of them is the rating: "2\n5", "[1, 2, 3]"."""
     text = STEPS.sub("", OPERANDS.sub("", _LIST_MARK.sub("", text)))
+    if (both := _SHARE.search(text)) and abs(float(both["share"]) - float(both["percent"]) / 100) < 1e-9:
+        text = text[: both.end("share")] + text[both.end() :]
     if any(map(str.isalpha, text)) or _BARE.fullmatch(text):
         return False
     return len(set(re.findall(r"\d+(?:\.\d+)?", text))) > 1

@@ -571,9 +571,10 @@ def _value(digits: str, scale: Scale) -> float | None:
     return valued(found, scale) if found else None
 
 
-_ASKED_ITSELF = re.compile(  # "A 5? No. A 4? Yes."
-    rf"(?P<n>{NUMBER}){OUT_OF}[^.!?\n0-9]{{0,30}}\?[ ]{{1,2}}[*_]{{0,2}}(?P<yes>(?:yes|yep|yeah|indeed|exactly|ja|oui"
-    r"|sí|sim|sì)\b(?!,?[ ](?:but|if|aber|mais|pero)))?",
+_ASKED_ITSELF = re.compile(  # "A 5? No. A 4? Yes.", "Is it a 4? Yes."
+    r"(?:\A|[.!?\n][ ]{0,2})[*_]{0,2}(?:(?:(?:is|would|could)[ ](?:it|this|that|the[ ](?:score|rating))(?:[ ]be)?"
+    rf"|what[ ]about|maybe|perhaps|so)[ ])?(?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}(?:[ ](?:stars?|points?))?\?[ ]{{1,2}}"
+    r"[*_]{0,2}(?P<yes>(?:yes|yep|yeah|indeed|exactly|ja|oui|sí|sim|sì)\b(?!,?[ ](?:but|if|aber|mais|pero)))?",
     re.I,
 )
 
@@ -693,6 +694,7 @@ _KIND = (
 )
 _OF_IT = r"(?:[ ](?:and|with)[ ](?:the[ ]|an?[ ]|its[ ])?(?:reason(?:ing)?|explanation|rationale))?"
 _OF_IT += r"(?:[ ](?:of|for|on)[ ](?:the|this|these|each|both|all)(?:[ ](?!by\b|from\b|in\b)[\w'’-]+){1,3})?"
+_OF_IT += r"(?:[ ](?:that[ ]|as[ ])?you[ ](?:asked[ ]for|requested|wanted))?"
 _FORMAT = (
     r"(?:,?[ ](?:in|as)(?:[ ](?:the|a|an|valid|requested|required|specified|desired|given|following))*(?:[ ]json)?"
     r"(?:[ ](?:format|form|object|schema|structure))?)?"

@@ -161,7 +161,8 @@ _WITHOUT_RESULT = re.compile(  # "1+1+1"
 _FULL_MARKS = re.compile(  # "5点満点中4点", "满分5分": what a score is out of; points and blanks stand for 点, 分
     rf"(?P<a>(?<![a-zA-Z0-9.]){DIGITS})[ ]{{0,2}}(?:満点|满分|滿分|만점|制|段階|中|중)(?:에|評価"
     rf"|下)?[で中得]?(?:[^0-9\n]{{0,8}}?(?P<n>{DIGITS}))?|(?:满分|滿分|満点"
-    rf"|总分)[ 是为は:：]{{0,2}}(?P<b>{DIGITS})(?:[^0-9\n]{{0,8}}?(?P<m>{DIGITS}))?",
+    r"|总分(?![ ]{0,2}[:：是为])|总分(?=[^/，,\n]{1,8}[，,][^0-9\n]{0,8}[0-9]))[ 是为は:：]{0,2}"
+    rf"(?P<b>{DIGITS})(?:[^0-9\n]{{0,8}}?(?P<m>{DIGITS}))?",
 )
 _MARK = re.compile(r"^[ \t>*-]{0,4}(?P<n>[0-9]{1,2})[.)][ \t]+(?=\S)", re.M)  # "1. the plot"
 
@@ -443,7 +444,7 @@ def latin(text: str) -> str:
     if text.isascii():
         return text
     text = _POINTS_IN_WORDS.sub(lambda word: str("一二三四五六七八九".index(word[0]) + 1), text)
-    text = _LEADS_IN.sub(" ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text)))
+    text = _LEADS_IN.sub(" ", re.sub(r"[点點分]中(?=[0-9０-９])", "中 ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text))))
     text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
     return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
 
@@ -478,7 +479,8 @@ _STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
 NAME = (
     r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment|chosen|choice"
     r"|评分|得分|分数|总分|評分|評価|スコア|点数|점수|평점|оценка|балл|puntuación|puntaje|bewertung|wertung"
-    r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor)"
+    r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor|insgesamt|gesamt(?:note|urteil|wertung|punktzahl)?"
+    r"|总体|综合|総合)"
 )
 _OF_WHAT = r"(?:[ \t](?:for|of|on|after|upon|following)(?:[ \t][\w'’]{1,20}){1,4})?"
 LINK = (  # what may stand between "rate" and the number: no content words but the thing that is rated
@@ -643,6 +645,8 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
     rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
+    rf"|{VERB}[ ](?:an?[ ])?{NUMBER}{OUT_OF}[,;][ ](?:(?:and|but|while)[ ])?(?:the|its)[ ](?!overall\b)\w{{2,20}}"
+    rf"[ ](?:(?:only|just|about)[ ])?(?:an?[ ])?{NUMBER}{REACHED}"
     rf"|{_ITEM}+[ \t]*\n{_ITEM}"
     rf"|\bwith[ ][^.!?\n0-9]{{1,40}}{NUMBER}[.,;]+[ ](?:and[ ]|but[ ])?without\b[^.!?\n0-9]{{0,40}}{NUMBER}"
     rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})"
@@ -681,7 +685,8 @@ _GIVES_ELSEWHERE = (  # of giving a rating, in other languages
     r"(?:ver)?geben?|würde|erhält|bekommt|verdient|bewerte|donne(?:rais?|rai)?|attribue(?:rais?|rai)?|accorde(?:rais)?"
     r"|mets|mettrais|noterais|mérite|obtient|reçoit|dirais|doy|daría|otorgo|otorgaría|asigno|asignaría|pongo|pondría"
     r"|califico|merece|obtiene|recibe|diría|dou|daria|atribuo|atribuiria|recebe|obtém|avalio|diria|darei|assegno"
-    r"|assegnerei|merita|ottiene|riceve|attribuisco|direi|valuto|geef|krijgt|ставлю|даю|оцениваю|заслуживает|получает"
+    r"|c['’]est(?=[ ]une?[ ])|ist(?=[ ]eine[ ])|es(?=[ ]un[ ])|è(?=[ ]un[ ])|é(?=[ ]um[ ])|assegnerei"
+    r"|merita|ottiene|riceve|attribuisco|direi|valuto|geef|krijgt|ставлю|даю|оцениваю|заслуживает|получает"
 )
 _LIMITS = (  # words that make of the number behind them a bound, a denial or a condition
     r"höchstens|mindestens|maximal|minimal|weniger|mehr|fast|nicht|keine?n?r?|nie|niemals|wenn|falls|außer|statt|ohne"
@@ -693,13 +698,14 @@ _BECAUSE = (
     r"von|sur|de|sobre|su|van|из|aus|parce|weil|denn|da|car|porque|perché|poiché|ya[ ]que|já[ ]que|pois|puisque|omdat"
     r"|want|потому|geben|vergeben|pour|für|por|per|wegen|dado|vu|visto|étant|à[ ]cause"
 )
-_RECKONS = (
-    r"(?:(?:(?:base|start(?:ing)?|full|from|at|with|of|scores?|rating|points?|total|sum|average|mean|depth|style|tone|plot"
-    r"|flow|structure|grammar|content|language|\w{2,16}(?:ness|[aei]lity|cy|nce|ty))[ :]{1,2}){0,3}"
+_RECKONS = rf"{DIGITS}(?:[ ]?\([^()\n]{{1,40}}\))?"
+_WEIGHS = (
+    r"(?:(?:base|start(?:ing)?|full|from|at|with|of|scores?|rating|points?|total|sum|average|mean|depth|style|tone|plot"
+    r"|flow|structure|grammar|content|language|\w{2,16}(?:ness|[aei]lity|cy|nce|ty))[ :]{1,2})"
 )
-_RECKONS += DIGITS + r"(?:[ ]?\([^()\n]{1,40}\))?)"
 _RECKONED = (  # a line that does nothing but reckon: "Base 5, -1, -1 = ", "Accuracy 3 + depth 4 = 7 / 2 = "
-    rf"^[ \t>*_(]{{0,6}}{_RECKONS}(?:[) ]{{0,2}}(?:[,;]?[ ]?[-–−+*×·/÷]|[,;])[( ]{{0,2}}{_RECKONS}){{1,9}}[) ]{{0,2}}"
+    rf"^[ \t>*_(]{{0,6}}(?P<name>{_WEIGHS}{{1,3}}){_RECKONS}"
+    rf"(?:[) ]{{0,2}}(?:[,;]?[ ]?[-–−+*×·/÷]|[,;])[( ]{{0,2}}{_WEIGHS}{{0,3}}{_RECKONS}){{1,9}}[) ]{{0,2}}"
     rf"=[ ]?(?:{DIGITS}[ ]?[/÷][ ]?{DIGITS}[ ]?=[ ]?)?[*_]{{0,2}}"
 )
 _FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))"
@@ -731,6 +737,12 @@ RULES = (
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
+            rf"\b(?P<name>average|mean)[ ](?:of|from|over)[ ](?:(?:[0-9.,;&+/ ]|and){{3,60}}"
+            rf"|(?:the|all|these)[ ](?:\w+[ ]){{0,2}}(?:criteria|scores|ratings|aspects|dimensions))[ ]?(?:[:=]"
+            rf"|\bis\b)[ ]?{_OPEN}{VALUE}{REACHED}",
+            rf"\b(?:for|to|giv\w+|mak\w+|yield\w*)[ ]an?[ ](?P<name>total)[ ](?:score[ ])?of[ ]{_OPEN}{VALUE}{REACHED}",
+            rf"\b(?:let['’]?s[ ]say|(?:I['’]ll|I[ ]will|let['’]?s)[ ](?:now[ ]|then[ ])?(?:settle|go|say|record)"
+            rf"(?:[ ](?:on|for|with|at))?)[ ](?P<name>)(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
             r"\b(?=average|mean|overall)(?:(?<=[,;:./|>→=][ ])|(?<=[ ]on[ ])|(?<=[ ]an[ ])|(?<=so[ ])|(?<=the[ ]))"
             rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}"
             rf"[ :=]{{1,3}}{VALUE}{REACHED}",
@@ -738,7 +750,7 @@ RULES = (
             rf"{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on"
             rf"[ ]balance)\b",
             rf"(?:{_TO}|^[ \t>*_]{{0,4}}=)[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
-            rf"{_RECKONED}(?P<name>){VALUE}(?=[*_)]{{0,4}}(?:[.;(]|[ ]?\n|\s*\Z))",
+            rf"{_RECKONED}{VALUE}(?=[*_)]{{0,4}}(?:[.;(]|[ ]?\n|\s*\Z))",
             rf"(?:{VERB}|\b(?:{_GIVES_ELSEWHERE})\b)[^.!?\n0-9]{{0,30}}{NUMBER}{OUT_OF},?[ ](?P<name>){_BUT}[ ]"
             rf"[^.!?\n0-9]{{1,80}}[:→][ ]*{VALUE}{REACHED}",
             rf"(?P<name>最终|最終|最后|最後)[^。！？，,\n0-9不没]{{0,10}}?{VALUE}",
@@ -778,6 +790,8 @@ RULES = (
         "phrase",
         _patterns(
             rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}",
+            rf"\b(?:is|be|remains),[ ][^,.:;!?\n0-9]{{1,40}},[ ](?:an?[ ]|only[ ]|about[ ]){{0,2}}[\"'*(\[]{{0,3}}"
+            rf"{VALUE}{REACHED}",
             rf"\b(?P<gives>{_GIVES_ELSEWHERE})\b(?:[ ](?!(?:{_LIMITS})\b){_LETTER}[\w'’-]{{0,20}}){{0,7}}?[ ]"
             rf"[\"'*(\[]{{0,3}}{VALUE}(?=[*_\"')\]]{{0,3}}(?:[ ]{POINTS}\b)?[*_\"')\]]{{0,3}}(?:[.,;:!)\n]|\s*\Z"
             rf"|[ ](?:{_BECAUSE})\b))",
