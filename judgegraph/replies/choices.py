@@ -5,9 +5,10 @@ The rules, first to last; the first that finds a label decides:
     2. marked: "[[A]]", "[RESULT] B", "\\boxed{A}", "<answer>A</answer>"
     3. named: "Answer: B", "the final decision is Response 1"
     4. own line: the reply opens with a label ("B: it is shorter"), or a label is its last line
-    5. said: "Response 2 is better", "I prefer (a)", "B wins"
-    6. lone: the only label in the reply, where it is a word ("the tone is positive") or the reply is short
-Of several labels by one rule the last counts, but for rules 4 and 6, where they contradict each other. A comparison is
+    5. criterion: "Fluency: good", where nothing else is rated otherwise
+    6. said: "Response 2 is better", "I prefer (a)", "B wins"
+    7. lone: the only label in the reply, where it is a word ("the tone is positive") or the reply is short
+Of several labels by one rule the last counts, but for rules 4 and 7, where they contradict each other. A comparison is
 one label: "[[A>>B]]" and "B<A" are A, "A=B" is the tie. Of a pair, "both are equally good" and MT-Bench's "[[C]]" are
 the tie too. Where there is no label for a tie, a tie is unreadable, and so is any other verdict in "[[ ]]".
 What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken back
@@ -26,17 +27,16 @@ from itertools import pairwise
 from typing import Literal
 
 from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
-from judgegraph.replies.sentences import doubted, of_another_key
-from judgegraph.replies.text import (
-    RETRACTS,
-    Excerpt,
-    Reading,
+from judgegraph.replies.sentences import (
+    doubted,
+    heads_a_rating,
+    of_another_key,
     only_answers,
     retractions_of,
     taking_back,
-    unread,
     withdrawn,
 )
+from judgegraph.replies.text import RETRACTS, Excerpt, Reading, unread
 
 # Where a reply mentions one of the labels that it was offered.
 
@@ -79,7 +79,12 @@ _EQUAL = re.compile(  # a tie in words
     r"(?:[ ]than[ ]the[ ]other(?:[ ]one)?)?(?=[*_]{0,2}\s*(?:[.!]|\Z))|\btoo[ ]close[ ]to[ ]call\b"
     r"|\bno[ ](?:preference|difference)(?=\W*\Z)|\bthey(?:['’]re|[ ]are)[ ](?:the[ ]same|identical"
     r"|equal)(?=\W*(?:\Z|\n))"
-    r"|\bno[ ](?:clear[ ])?winner\b|\bcannot[ ]be[ ]told[ ]apart\b",
+    r"|\bno[ ](?:clear[ ])?winner\b|\bcannot[ ]be[ ]told[ ]apart\b"
+    r"|\bgleich[ ](?:gut|stark|schlecht|wertig)\b|\bgleichwertig\b|\bunentschieden\b|\bse[ ]valent\b|\bà[ ]égalité\b"
+    r"|\baussi[ ](?:bonnes?|mauvaises?)[ ]l['’]une[ ]que[ ]l['’]autre|\bde[ ]qualité[ ]égale\b|\bigual(?:mente|es)?"
+    r"(?:[ ]de)?[ ](?:buen[ao]s?|mal[ao]s?|bo[na]s|ruins|válidas)\b|\b(?:es|hay|é|há)[ ](?:un[ ]|um[ ])?empate\b"
+    r"|\bugualmente[ ](?:buone|valide)\b|\bsi[ ]equivalgono\b|\b(?:sono|é|è)[ ](?:in[ ])?(?:pari|parità)\b"
+    r"|(?:一样|同样|一樣|同樣)(?:的)?(?:好|差|优秀)|不相上下|不分伯仲|平手|平局|引き分け|同じくらい|甲乙つけがたい|同等",
     re.I,
 )
 _BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)"
@@ -111,11 +116,11 @@ _ELSEWHERE_AT_ALL = re.compile(
     r"更|优|優|胜|选|選|の方|besser|überlegen|mejor|superior|meilleur|supérieur|migliore|melhor"
 )
 _NOT_ELSEWHERE = re.compile(
-    r"(?:不|没|非|nicht|kein\w*|no|ne|non|não|ob|si|se|wenn|falls|如果|是否)[^.!?。\n]{0,12}\Z", re.I
+    r"(?:不|没|非|\b(?:nicht|kein\w*|no|ne|non|não|ob|si|se|wenn|falls)\b|如果|是否)[^.!?。\n]{0,12}\Z", re.I
 )
 _UNEQUAL = re.compile(
-    r"(?:\bnot|n['’]t|\bhardly|\bnever|\bnearly|\balmost|\bif|\bno[ ]longer|\brather[ ]than|"
-    r"\bwhether|\bfar[ ]from|\bclose[ ]to)"
+    r"(?:\bnot|n['’]t|\bnicht|\bpas|\bno[ ](?:es|son|hay)|\bnon|\bnão|\bkaum|\bhardly|\bnever|\bnearly|\balmost|\bif"
+    r"|\bno[ ]longer|\brather[ ]than|\bwhether|\bfar[ ]from|\bclose[ ]to)"
     r"[ ](?:\w{1,12}[ ]){0,2}\Z",
     re.I,
 )
@@ -129,34 +134,8 @@ _BEHIND = frozenset(  # what follows a label, and no article
     lost""".split()
 )
 _VERBS = frozenset(
-    [
-        "is",
-        "was",
-        "because",
-        "since",
-        "wins",
-        "win",
-        "as",
-        "over",
-        "has",
-        "does",
-        "follows",
-        "would",
-        "and",
-        "or",
-        "but",
-        "than",
-        "more",
-        "better",
-        "seems",
-        "appears",
-        "ties",
-        "equals",
-        "matches",
-        "beats",
-        "loses",
-        "it",
-    ]
+    """is was because since wins win as over has does follows would and or but than more better seems appears ties
+    equals matches beats loses it""".split()
 )
 
 
@@ -415,26 +394,7 @@ _PREDICATE = re.compile(
     re.I,
 )
 _MAYBE = re.compile(r"\b(?:could|might|may|should|can)[ ](?:\w+[ ])?be(?:en)?[ ](?:an?[ ])?\Z|\bfor[ ]\Z", re.I)
-_GOES_ON = frozenset(
-    [
-        "because",
-        "since",
-        "as",
-        "and",
-        "or",
-        "but",
-        "overall",
-        "enough",
-        "here",
-        "it",
-        "so",
-        "than",
-        "is",
-        "was",
-        "one",
-        "i",
-    ]
-)
+_GOES_ON = frozenset("""because since as and or but overall enough here it so than is was one i""".split())
 _PLAIN = frozenset(["yes", "no", "true", "false", "tie", "draw", "none", "neither", "both"])
 _SUPPOSES = re.compile(r"\b(?:if|had|were|unless|should|with|but)\b", re.I)
 _AS_OTHER = re.compile(rf"[ ]\((?:the[ ])?(?:(?:{_NOUNS})[ ]{{1,2}}#?)?[*_\"']{{0,3}}", re.I)  # "A (Response B)"
@@ -446,6 +406,7 @@ _OPENS_LAST = re.compile(  # before a label that ends a reply as its own sentenc
     r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[,:]?[ ]){0,2}(?:the[ ])?\Z",
     re.I,
 )
+_ENDS_SENTENCE = re.compile(r"(?<![ ][A-Z])[.!][*_]{0,2}[ ]{1,2}[*_(]{0,3}\Z")
 _OVERALL = re.compile(
     r"(?:\A|[.!?;][*_]{0,2}[ ]|\n|,[ ](?:but|and|yet)[ ])[ \t*_>#-]{0,6}(?:(?:so|and|but)[ ])?(?:overall|ultimately"
     r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[*_]{0,2}[,:]?[*_]{0,2}[ ](?:the[ ])?\Z",
@@ -651,10 +612,25 @@ def _own_line(text: str, found: list[Mention]) -> list[Mention]:
         if m.label.lower() in ("ok", "okay", "good", "fine", "right") and _INTERJECTION.match(text, m.end):
             leads = leads and len({one.label for one in found}) == 1  # "Ok. The tone is good."
         start = text.rfind("\n", 0, m.start) + 1
-        ends_it = m.end >= last and not text[start : m.start].strip(" \t*_>-")
+        ends_it = m.end >= last and (
+            not text[start : m.start].strip(" \t*_>-")
+            or (len(text) > SHORT and _ENDS_SENTENCE.search(_before(text, m)))
+        )
         if (leads or ends_it) and not m.offered:
             ends.append(m)
     return ends
+
+
+_HEADING = re.compile(r"(?:\A|\n|[.;][ ])[ \t>*#•_-]{0,6}(?P<name>[^\W\d][^\n:：.;]{1,40}?)[*_]{0,3}[:：][ *_]{0,4}\Z")
+
+
+def _headed(text: str, found: list[Mention]) -> list[Mention]:
+    """Labels behind the name of a quality, where all are the same: "Fluency: good."; one over all before others."""
+    heads = [(head["name"], m) for m in found if (head := _HEADING.search(_before(text, m)))]
+    heads = [(name, m) for name, m in heads if heads_a_rating(name, "") and _LEADS.match(text, m.end)]
+    heads = [(name, m) for name, m in heads if m.kind == "label" and not m.offered]
+    heads = [(name, m) for name, m in heads if re.search("overall|final", name, re.I)] or heads
+    return [m for _, m in heads] if len({m.label for _, m in heads}) == 1 else []
 
 
 _FINDS = re.compile(r"\bI[ ](?:\w+ly[ ])?(?:find|found|consider|judge|deem|rate|think)[ ](?:the[ ])?\Z", re.I)
@@ -723,12 +699,17 @@ def _is_list_mark(text: str, mention: Mention, found: list[Mention]) -> bool:
     )
 
 
+_I_SAY = re.compile(r"(?:\A|[.!?;:,\n][ ]{0,3})[*_]{0,2}I[ ](?:(?:would|also|must|therefore|\w+ly)[ ]){0,2}[*_]{0,2}\Z")
+
+
 def _qualifies(text: str, mention: Mention) -> bool:
     """A label that is a word of its sentence: "I have good reasons", not "It is a good summary", "good overall"."""
     after = _WORD_AFTER.match(text, mention.end)
     if mention.span[1] - mention.span[0] < 2 or after is None or mention.label.casefold() in _PLAIN:
         return False
     word = after[1]
+    if word == "that" and _I_SAY.search(_before(text, mention)):  # "I strongly agree that"
+        return False
     if not word.islower() or word in _BEHIND or word in _GOES_ON or word.endswith("ly"):
         return False
     return _PREDICATE.search(_before(text, mention)) is None
@@ -774,6 +755,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("marked", _marked),
     ("named", _named),
     ("own line", _own_line),
+    ("criterion", _headed),
     ("said", _with_ties),
     ("lone", _lone),
 )
@@ -849,6 +831,9 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     declined = refuses(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):
+            ties = [m for m in alike(text, met) if m.label]
+            if ties and not any(_BETTER.match(text, m.end) for m in found):  # "I can't decide: both are equally good."
+                return Reading(ties[-1].label, span=ties[-1].span, rule="said")
             last = _concluding(text, found) if any(m.kind == "label" for m in found) else None
             if last is not None and last.label == tie_label(met):  # "I cannot decide between the two. Tie."
                 return Reading(last.label, span=last.span, rule="said")

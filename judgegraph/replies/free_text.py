@@ -35,6 +35,7 @@ from judgegraph.replies.quotation import (
     SPEECH,
     abstains,
     attributed,
+    blanked,
     declines,
     disowned,
     enclosed,
@@ -46,18 +47,26 @@ from judgegraph.replies.quotation import (
 )
 from judgegraph.replies.sentences import (
     WISHED,
+    affirmed,
     disclaims,
-    heads_a_rating,
+    given_elsewhere,
     heads_another,
     introduces,
     is_alone,
     later_rating,
+    lowered,
     measures_else,
+    names_a_quality,
     of_another_key,
     of_several,
+    only_answers,
     rates,
     restates,
+    retractions_of,
     sentence_before,
+    taken_back,
+    taking_back,
+    withdrawn,
 )
 from judgegraph.replies.text import (
     LINK,
@@ -73,21 +82,16 @@ from judgegraph.replies.text import (
     Excerpt,
     Reading,
     Rule,
+    beside_scores,
     echoes,
     elsewhere,
-    lowered,
     meanings,
     number,
-    only_answers,
     ranges,
-    retractions_of,
     superseded,
-    taken_back,
-    taking_back,
     unclear,
     unread,
     valued,
-    withdrawn,
 )
 from judgegraph.types import Scale
 
@@ -123,13 +127,13 @@ _NUMBERED = re.compile(  # "Summary 2" is no rating
     r"|contains?|out[ ]of|chapter|figure|table|errors?|errno|exception|http|status|code|null|none|nan)[ ]{1,2}\Z",
     re.I,
 )
-_NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-z][a-z'’-]*)|[ \t]?(?:[a-z]|%)")
+_NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-zà-öø-ÿ][a-zà-öø-ÿ'’-]*)|[ \t]?(?:[a-z]|%)")
 _GOES_ON = frozenset(  # words that may follow a rating; another word in lower case is what is counted
     """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
         that fits or per by regarding when where there would could rather instead then here feels seems after estrellas
         honestly imo tbh probably perhaps car parce weil denn porque pues perché omdat want
-        sterne étoiles stelle puntos punkte punti pontos""".split()
+        sterne sternen étoiles stelle estrelas puntos punkte punkten punti pontos""".split()
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
     r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
@@ -155,6 +159,9 @@ _PARTICIPLE = re.compile(  # "revised", "lowered"; what was extracted, predicted
     r"(?:re\w{2,12}|up\w{3,8}|down\w{3,8}|lower|rais|chang|correct|adjust|amend|edit|modif|final\w{1,3}|conclud|weight"
     r"|averag|combin|normali[sz]|calibrat|round|moderat|aggregat|summ|cut|improv|increas|decreas|penali[sz])e?i?d"
 )
+_OVER_ALL = frozenset(
+    "overall average mean insgesamt gesamt global globale general geral complessivo 总体 综合 総合".split()
+)
 OVERALL = "~"  # the subject of a rating over all
 FINAL = "!"  # the subject of a rating that says it is the final one, or takes another's place
 
@@ -174,9 +181,11 @@ def counts_something(text: str, match: re.Match[str], rule: str, criterion: str 
         return True
     if rule in ("phrase", "lone") and _OF_OTHERS.search(before):
         return True
+    if "gives" in match.re.groupindex:
+        return not given_elsewhere(text, match.start(), match.end(), match["gives"])
     if rule == "criterion":
         on_scale = re.search(r"[(\[][ ]?-?[0-9]", text[match.end("name") : match.start("n")]) is not None
-        if _COUNT_NAMES.search(match["name"]) or not (on_scale or heads_a_rating(match["name"], criterion)):
+        if _COUNT_NAMES.search(match["name"]) or not (on_scale or names_a_quality(match["name"], criterion)):
             return True
     if rule == "counted" and (match["stars"] or not match["of"]):
         return not match["stars"] or not _rates_by_stars(text, match)
@@ -188,7 +197,9 @@ def counts_something(text: str, match: re.Match[str], rule: str, criterion: str 
         return True
     if rule == "phrase" and _POINTS.match(text, match.end()):
         return False
-    return after is not None and after["word"] not in _GOES_ON and (after["word"], rule) != ("points", "counted")
+    if match["of"] and after and after["word"] in ("available", "possible", "points" if rule == "counted" else ""):
+        return False
+    return after is not None and after["word"] not in _GOES_ON
 
 
 _RATING_VERB = re.compile(rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}\Z", re.I)
@@ -208,7 +219,7 @@ def subject(text: str, match: re.Match[str]) -> str:
     words = re.findall(r"\w+", f"{before[1] if before else ''} {match['name']}".lower())
     if any(word in _LATEST or _PARTICIPLE.fullmatch(word) for word in words):
         return FINAL
-    if {"overall", "average", "mean"} & {*words}:
+    if _OVER_ALL & {*words}:
         return OVERALL
     side = words[-1:] == ["a"]  # "Response A" is no article
     return " ".join([word for word in words if word not in _PLAIN_NAMES] + ["a"] * side)
@@ -342,6 +353,9 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
     return sorted(found, key=lambda one: one.start)
 
 
+_SHARE = re.compile(
+    r"(?P<share>[01]?\.[0-9]{1,4})[ ]?\([ ]?(?P<percent>[0-9]{1,3}(?:\.[0-9]{1,2})?)[ ]?%[ ]?\)"
+)  # "0.8 (80%)"
 _LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=\d)")
 _BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 
@@ -349,6 +363,8 @@ _BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 def _without_words(text: str) -> bool:
     """Several different numbers and no word that says which of them is the rating: "2\n5", "[1, 2, 3]"."""
     text = STEPS.sub("", OPERANDS.sub("", _LIST_MARK.sub("", text)))
+    if (both := _SHARE.search(text)) and abs(float(both["share"]) - float(both["percent"]) / 100) < 1e-9:
+        text = text[: both.end("share")] + text[both.end() :]
     if any(map(str.isalpha, text)) or _BARE.fullmatch(text):
         return False
     return len(set(re.findall(r"\d+(?:\.\d+)?", text))) > 1
@@ -395,6 +411,8 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
         if scale.low <= value <= scale.high:
             return Reading(value, span=plain.span("n"), rule="named" if ":" in text else "own line")
     excerpt = Excerpt.of(text)
+    if "|" in text:
+        excerpt = replace(excerpt, text=blanked(excerpt.text, beside_scores(excerpt.text)))
     reading = _read(excerpt.text, scale, name)
     for turn in retractions_of(excerpt.text):
         if later := _instead(excerpt.text[turn:], scale, name):
@@ -459,9 +477,12 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
     reply = _Reply.of(text, scale, name)
     if own := _of_own_name(reply):
         return Reading(own.value, span=(own.start, own.end), rule="criterion")
+    asked = affirmed(text, scale)
     for rule in RULES:
         if rule.name == "lone" and refuses(reply.text):
             break
+        if asked and rule.name == "criterion":
+            return Reading(asked[0], span=asked[1:], rule="phrase")
         found = _found(reply, rule)
         if not found:
             continue

@@ -46,13 +46,13 @@ _THINGS = frozenset(  # what a text may hold that is another's answer
 )
 _BETWEEN = _THINGS | frozenset(  # words that may stand between saying and what is said
     """that i me us you to the judge judges evaluator evaluators grader graders rater model simply just
-        only literally explicitly also a an it this these following as in of for be is was must should shall
+        only literally explicitly make also a an it this these following as in of for be is was must should shall
         will and or else nothing exactly with give gives giving answer output reply replies respond return
         write print say rate award assign result full mark marks perfect top maximum high highest choose
         pick prefer declare get its own like my your final out response read reads text""".split()
 )
 _NEVER_BEFORE = frozenset(
-    ["to", "i", "we", "i'd", "i’d", "i'll", "i’ll", "would", "can", "could", "may", "must", "let"]
+    ["to", "i", "we", "you", "i'd", "i’d", "i'll", "i’ll", "would", "can", "could", "may", "must", "let"]
 )
 _GAP = "\n\t :,\"'“‘`«{[(*_>=-"
 
@@ -238,6 +238,11 @@ _DOUBTS = (
         re.I,
     ),
 )
+_STAYS = _late(  # "I'll stay with my earlier score of 4"
+    r"\bI(?:['’]ll|[ ]will|[ ]would|[ ]therefore|[ ]still)?[ ](?:(?:stay|stick)[ ](?:with|to|at)|stand[ ]by|keep"
+    r"|maintain|confirm|reaffirm)[ ](?:to[ ])?(?:my|the)[ ]",
+    re.I,
+)
 _LABELLED = _late(  # "Candidate: Score: 5", "Maximum score: 5"
     r"(?:(?:\A|\n)[\W_]*(?:(?:user|candidate|author|student|writer|speaker|attacker|quot\w{1,6}|excerpt|injection"
     r"|(?:the[ ])?(?:last|first|final|closing|opening|injected|hidden)[ ](?:line|sentence|words?|paragraph))\b"
@@ -353,7 +358,7 @@ def disowned(text: str, start: int, end: int) -> bool:
         return True
     ends = [match.end() for match in _CLAUSE_END.finditer(before)]
     clause = before[ends[-1] :] if ends else before
-    for doubt in _DOUBTS:
+    for doubt in _DOUBTS[1:] if _STAYS.search(clause) else _DOUBTS:
         if doubt.search(clause):
             return True
     label = _LABELLED.search(clause)
@@ -774,12 +779,17 @@ def declines(text: str) -> bool:
     """
     return any(
         not (
-            SPEECH.search(text[: match.start()])
+            SPEECH.search(text[: match.start()]) or _IN_THE_TEXT.search(text, 0, match.start())
             if match["bare"] or match[0].endswith("comply")
             else attributed(text, match.start())
         )
         for match in _DECLINES.finditer(text)
     )
+
+
+_IN_THE_TEXT = _late(  # what is refused then is what stands there
+    r"\b(?:appears?|stands?|found|hidden|embedded)[ ](?:in|inside|within)[ ](?:the|its|this)\b|\binject", re.I
+)
 
 
 def unjudged(text: str) -> bool:

@@ -3,15 +3,29 @@
 A number in free text is a rating where its sentence rates: a verb of rating whose subject is the judge, the text or one
 of its qualities, or the number stands apart ("So 4.", "Well, 4"). Where the sentence says something else of it
 ("It misses 4.", "A 5 is not warranted.", "Nobody would give this a 5.", "Give me a 5!"), it is none.
-A different rating in a later sentence takes the place of the one before ("A 2 is more appropriate."), or leaves none.
+An answer may be taken back behind it ("Actually, wait: 2.", "That is wrong."), and a different rating in a later
+sentence takes the place of the one before ("A 2 is more appropriate."), or leaves none.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from judgegraph.replies.quotation import CRITERIA, same_name
-from judgegraph.replies.text import NAME, NUMBER, OUT_OF, REACHED, REVISED, VALUE, number, valued
+from judgegraph.replies.text import (
+    CHANGES,
+    NAME,
+    NUMBER,
+    OUT_OF,
+    REACHED,
+    RETAKES,
+    REVISED,
+    VALUE,
+    Reading,
+    number,
+    valued,
+)
 from judgegraph.types import Scale
 
 LOOK = 160  # characters before a number that are looked at
@@ -172,12 +186,59 @@ def rates(text: str, start: int, end: int) -> bool:
     return noun in _OWN_NOUNS or noun.removesuffix("s") in _OWN_NOUNS or _QUALITY.search(noun) is not None
 
 
+_SAYS_ELSEWHERE = re.compile(
+    r"\b(?:dice|afirma|pide|exige|diz|pede|dit|affirme|demande|prétend|sagt|schreibt|behauptet|verlangt|fordert|afferma"
+    r"|chiede|zegt|говорит|пишет|требует|nadie|niemand|personne|nessuno|ninguém)\b",
+    re.I,
+)
+_NO_ELSEWHERE = re.compile(r"\b(?:nicht|nie|ne|n['’]\w+|jamais|no|nunca|non|mai|não|nem|niet|не)\b", re.I)
+_IF_ELSEWHERE = re.compile(
+    r"(?:\A|[,;:][ ])\W{0,3}(?:si|wenn|falls|se|als|hätte|wäre|mit|avec|con|com)[ ]"
+    r"(?!(?:ich|je|yo|eu|io|ik|tuviera|tivesse|dovessi)\b)",
+    re.I,
+)
+_WOULD_ELSEWHERE = re.compile(r"(?:r[íi]a|rais?|rei|würde)\Z", re.I)
+_GETS_ELSEWHERE = re.compile(
+    r"erhält|bekommt|verdient|m[eé]rit|obt|reçoit|reci?eb|merec|ottiene|riceve|krijgt|получ|заслуж", re.I
+)
+_JUDGED_ELSEWHERE = re.compile(
+    r"te[xs]t[eo]?|antwort|r[ée]ponse|r[ei]spuesta|r[ei]sposta|zusammenfassung|résumé|resum|riassunto|geschichte|histoire"
+    r"|hist[óo]ria|storia|dialog|essa[iy]|ensa[iy]o|aufsatz|saggio|übersetzung|tradu|traduzione|samenvatting|antwoord"
+    r"|ответ|текст|это|\b(?:er|sie|es|das|il|elle|cela|esto|isto|lo|ela|ele|het|dit|это|он)\b",
+    re.I,
+)
+
+
+def given_elsewhere(text: str, start: int, end: int, verb: str) -> bool:
+    """Whether a phrase of another language that gives a number is the judge's rating: "Je lui donne 4", not "Si citara
+    fuentes, le daría 5".
+
+    Args:
+        start: where its verb begins. end: where its number ends.
+    """
+    before = sentence_before(text, start)
+    clause = re.split(r"[,;:]", before)[-1]
+    if _SAYS_ELSEWHERE.search(before) or _NO_ELSEWHERE.search(clause):
+        return False
+    if _WOULD_ELSEWHERE.search(verb) and _IF_ELSEWHERE.search(before):
+        return False
+    whose = (
+        not _GETS_ELSEWHERE.match(verb) or not clause.strip() or _JUDGED_ELSEWHERE.search(f"{clause}{text[start:end]}")
+    )
+    return bool(whose)
+
+
 # What may head a number: "Coherence: 4", and not "Typos: 3".
 
-_QUALITY = re.compile(r"(?:ness|[aei]lity|sity|racy|ency|ancy|ance|ence)\Z", re.I)
+_QUALITY = re.compile(
+    r"(?:ness|[aei]lity|sity|racy|ency|ancy|ance|ence|[hk]eit|[éä]t?|ità|[aei]dad|[aei]dade|ência|ncia|[ae]nza|ezza"
+    r"|ость|性|度|质量|品質|質)\Z",
+    re.I,
+)
 _NO_QUALITY = re.compile(
     r"sentence|evidence|occurrence|difference|reference|distance|audience|instance|frequency|\bage\b"
-    r"|difficulty|severity|priority|complexity|intensity|quantity|\blength\b|\btime\b|\byear\b",
+    r"|difficulty|severity|priority|complexity|intensity|quantity|\blength\b|\btime\b|\byear\b"
+    r"|häufigkeit|schwierigkeit|quanti|cantidad|\bedad|età\b|velocidad|difi[ck]|长度|難度|难度|速度|温度|程度",
     re.I,
 )
 _REASONS = re.compile(
@@ -194,6 +255,7 @@ _HEADS = frozenset(
 )
 
 
+_NAMES_ALL = re.compile(NAME, re.I)
 _MISSPELT = ("score", "rating", "grade", "overall")
 
 
@@ -222,6 +284,152 @@ def heads_a_rating(name: str, criterion: str) -> bool:
     return any(word in _HEADS or word in CRITERIA or _QUALITY.search(word) for word in words) and not re.search(
         r"\b(?:number|count|errors?|missing|checked|covered|found|lost|taken|off|max\w*|possible)\b", name, re.I
     )
+
+
+def names_a_quality(name: str, criterion: str) -> bool:
+    """The same, of a name in another script by its ending or a known word alone: "流畅性", not "字数"."""
+    if name.isascii() or (criterion and same_name(name, criterion)):
+        return heads_a_rating(name, criterion)
+    words = [word.lower() for word in _WORD.findall(name)]
+    return not _NO_QUALITY.search(name) and any(
+        word in _HEADS or _QUALITY.search(word) or _NAMES_ALL.fullmatch(word) for word in words
+    )
+
+
+# Where a judge takes back what it said, with another answer or without one.
+
+
+MOST_TURNS = 4  # looked at, from the end
+MOST_WORDS = 4  # of what takes an answer back and says another without a word for it: "make it a 2"
+
+_THAT = (
+    r"(?:that|this|it|which|the[ ](?:above|score|rating|verdict|answer)|(?:that|this)[ ](?:score|rating|verdict"
+    r"|answer))"
+)
+_FALSE = (
+    r"(?:wrong|incorrect|false|mistaken|not[ ](?:right|correct|true|so|mine|my)|an?[ ](?:mistake|error|joke|typo)"
+    r"|too[ ](?:high|low|generous|harsh|lenient))"
+)
+_CLOSES = r"(?=[*_\"'”)]{0,3}[ ]{0,3}(?:[.,:;!–—-]|\n|\Z|(?:because|as|since|so)\b))"
+_DROPS = r"(?:scratch|strike|ignore|disregard|forget|drop|delete)[ ](?:that|it|this)\b"
+_THEM = (  # what a judge mixes up: the answers, not what it weighs in them
+    r"(?:them|it|this|that|these|both|\w[ ]and[ ]\w\b|(?:the|these|my|its)[ ](?:two\b|(?:two[ ])?(?:labels?|letters"
+    r"|sides|names|responses?|outputs?|answers?|assistants?|options?|candidates?|summar(?:y|ies)|scores?|ratings?"
+    r"|scale|rubric|criteri(?:a|on)|question|task|instructions?)\b))"
+)
+_MIXED = (  # "I mixed them up", "I had the two reversed"
+    r"\bI(?:['’]ve|[ ]have)?[ ](?:(?:\w+ly|just)[ ])?"
+    rf"(?:(?:mis(?:read|judged|labell?ed|took|understood)|confused|swapped|reversed|mixed[ ]up)(?:[ ]{_THEM})?"
+    rf"|mixed[ ]{_THEM}[ ]up|scored[ ]the[ ]wrong(?:[ ]\w+)?"
+    rf"|(?:had|got|have)[ ]{_THEM}[ ](?:reversed|swapped|backwards|wrong|mixed[ ]up|the[ ]wrong[ ]way(?:[ ]round)?))"
+    r"(?=(?:[ ](?:in[ ]my[ ]head|somehow|by[ ]mistake))?[*_\"'”)]{0,3}[ ]?(?:[.,:;!?…–—-]|\n|\Z))"
+)
+_WITHDRAWN = re.compile(
+    r"(?:^|[.!?…][ ]|\][ ])[ ]{0,3}"
+    r"(?:(?:(?:oh|no|h+m+|well|wait|sorry|actually|ok(?:ay)?)[,.!…]{0,3}[ ]){1,2}|but[ ]|--?[ ]no,[ ])?"
+    rf"(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)|{_MIXED}"
+    r"|or[ ]so[ ](?:the|it|he|she|they|its)\b(?![ ](?:source|article|document|passage|reference|original)\b)"
+    r"[^.!?\n]{0,20}[ ](?:says?|claims?)"
+    rf"|I[ ]take[ ](?:that|it)[ ]back|{_DROPS}|never[ ]?mind|my[ ](?:mistake|error|bad)|I[ ]was[ ](?:wrong"
+    rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
+    re.I | re.M,
+)
+_BEHIND = (
+    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\s\"'”’`*_\])}>.!,;:–—/#(-]{0,12}"
+    r"(?:(?:or|but|well|h+m+|oops|oh|sorry|actually|wait)[ ,.!]{1,3}){0,2}"
+)
+_IS = r"(?:['’]s|[ ](?:is|was))(?:[ ](?:\w{2,10}ly|just|far))?[ ]"
+_UNDONE = re.compile(  # right behind an answer: "Score: 5. That is wrong."
+    rf"{_BEHIND}(?:{_THAT}{_IS}{_FALSE}{_CLOSES}"
+    rf"|not[ ](?:(?:following|obeying|my)\b|(?:really|true|right|correct|mine|so){_CLOSES})"
+    rf"|(?:wrong|kidding){_CLOSES}|{_DROPS})",
+    re.I,
+)
+_UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. The answer is wrong."
+    rf"{_BEHIND}(?:(?:the|that|this|my)[ ](?:above[ ])?(?:score|rating|verdict|grade){_IS}{_FALSE}{_CLOSES}"
+    rf"|(?:that|this|it|which){_IS}too[ ](?:low|harsh){_CLOSES}|kidding{_CLOSES}|{_DROPS})",
+    re.I,
+)
+_TURN = re.compile(  # where a judge takes back what it said
+    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n|[ ](?=but[ ]I(?:['’]ve|[ ]have)?[ ]changed))[ \t*_>/#(-]{0,4}(?:(?:but"
+    r"|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
+    rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
+    r"|(?:make|swap|reverse|change)[ ](?:that|it)"
+    rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
+    r"|(?:on|after|upon)[ ](?:\w{1,12}[ ]){0,2}(?:reflection|second[ ](?:thought|look|reading)|double[- ]?check\w*"
+    r"|re-?(?:read|view|check|consider|think|assess|evaluat|look)\w*|(?:closer|further)[ ]\w+)"
+    rf"|erratum|second[ ]thoughts?|my[ ](?:mistake|error|bad)|I[ ](?:was|am)[ ](?:wrong|mistaken)|please[ ]use"
+    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)?[ ]changed[ ]my"
+    rf"|(?:{CHANGES})\w{{0,5}}[ ](?:(?:that|it|this)[ ])?to"
+    r"|let[ ]me[ ](?:re\w{3,9}|correct)|I[ ](?:take[ ](?:that|it)[ ]back|retract|revise|change[ ]my|correct[ ]my"
+    r"|(?:need|want|have)[ ]to[ ](?:correct|revise))"
+    rf"|(?:the[ ]|my[ ])?(?:score|rating|verdict)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{CHANGES})\w{{0,5}}[ ](?:to"
+    rf"|down|up))"
+    r"(?!\w)",
+    re.I,
+)
+_FEWER = r"(?:one|two|half|a|1|2)(?:[ ]an?)?(?:[ ]points?)?[ ](?:less|lower|higher|more|off)"
+_UNSAID = re.compile(  # what a turn says instead of another answer: "Wait, I meant the other one"
+    r"\A(?![^.!?\n]{0,60}(?:\bnot|n['’]t)[ ](?:say|think|believe|find|feel)\b)"
+    rf"[^.!?\n]{{0,80}}?(?:{_MIXED}|\b(?:(?:that|this|it)(?:[ ]is|[ ]was|['’]s)[ ]backwards"
+    r"|(?:mean(?:t)?|is|was|['’]s|it|that|correction:|no,|actually,?|rather,?|h+m+,|wait,|sorry,)[ ]"
+    r"the[ ](?:other|opposite|first|second|former|latter)(?:[ ](?:one|way|response|output|answer|option))?"
+    r"(?=\W*(?:\Z|[.!\n]))"
+    r"|(?:it|this|that|score|rating|grade|mark)[ ]should[ ]be[ ](?:\w{2,10}[ ])?(?:lower|higher))\b"
+    r"|(?:"
+    r"\bI(?:['’]m|[ ]am)[ ](?:\w{2,10}ly[ ]|just[ ])?(?:not[ ](?:so[ ])?sure|unsure)(?:[ ]any[ ]?more)?"
+    r"|\bI[ ](?:\w{2,10}ly[ ])?(?:cannot|can['’]t|can[ ]not)[ ](?:decide|tell|say|judge)"
+    rf"|(?:[,.:;…–—-][ ]|\b(?:make|it|that|be|give|say|is)[ ]){_FEWER}"
+    r"|[,.:;…–—-][ ](?:not[ ](?:so[ ])?sure|unsure|too[ ](?:high|low|generous|harsh|lenient))"
+    rf"|(?<!if[ ])\b(?:{_THAT}|[0-9]|I)(?:['’]s|[ ](?:is|was|seems|may[ ]be|might[ ]be|am))"
+    rf"(?:[ ](?:\w{{2,10}}ly|just|far))?[ ]too[ ](?:high|low|generous|harsh|lenient)){_CLOSES}(?!-\w)"
+    rf"|(?:[,.:;…–—-][ ]|\b(?:please|just|so)[ ]){_DROPS})",
+    re.I,
+)
+_DEDUCTED = re.compile(  # right behind the best score there is: "Score: 5. Deduct 2 for the errors."
+    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'”)\]}]{0,4}[.,;:]?\s{1,3}[(]?(?:deduct|subtract|minus)[ ]"
+    r"(?:an?|half|[1-9]|one|two|three|four)\b(?![^.!?\n]{0,60}\b(?:would|could|might|if|unless)\b)",
+    re.I,
+)
+
+
+def retractions_of(text: str) -> list[int]:
+    """Where words begin that take back what was said before, the last ones first."""
+    return [match.start() for match in _TURN.finditer(text) if match.start()][::-1][:MOST_TURNS]
+
+
+def withdrawn(text: str, since: int, poor: bool = False) -> bool:
+    """Whether what stands before a place is taken back behind it: "Score: 5. I retract that.", "5. That is wrong.".
+
+    Args:
+        poor: it says that something is bad: then "1. The answer is wrong." gives its reason.
+    """
+    if _WITHDRAWN.search(text, since) or (_UNDONE_POOR if poor else _UNDONE).match(text, since):
+        return True
+    return any(_UNSAID.match(text[turn.start() + 1 : turn.start() + 200]) for turn in _TURN.finditer(text, since))
+
+
+def lowered(text: str, since: int) -> bool:
+    """Whether the words right behind a score deduct points from it."""
+    return _DEDUCTED.match(text, since) is not None
+
+
+def taken_back(text: str, since: int, poor: bool = False) -> bool:
+    """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
+    return withdrawn(text, since, poor) or any(pattern.search(text, since) for pattern in (_TURN, RETAKES))
+
+
+def only_answers(later: str) -> bool:
+    """Words that take an answer back and say hardly more than another: "On second thought, 2."."""
+    turn = _TURN.match(later)
+    return turn is not None and len(re.findall(r"[^\W\d_]+", later[turn.end() :])) <= MOST_WORDS
+
+
+def taking_back(earlier: Reading, later: Reading, turn: int) -> Reading:
+    """The later reading, of what stands from a turn on, as one of the whole text, which said something else before."""
+    span = (later.span[0] + turn, later.span[1] + turn) if later.span else None
+    taken = earlier.value if earlier.value != later.value else later.earlier
+    return replace(later, span=span, earlier=None if later.value is None else taken)
 
 
 # A different rating in the words behind one.
@@ -363,6 +571,21 @@ def _value(digits: str, scale: Scale) -> float | None:
     return valued(found, scale) if found else None
 
 
+_ASKED_ITSELF = re.compile(  # "A 5? No. A 4? Yes.", "Is it a 4? Yes."
+    r"(?:\A|[.!?\n][ ]{0,2})[*_]{0,2}(?:(?:(?:is|would|could)[ ](?:it|this|that|the[ ](?:score|rating))(?:[ ]be)?"
+    rf"|what[ ]about|maybe|perhaps|so)[ ])?(?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}(?:[ ](?:stars?|points?))?\?[ ]{{1,2}}"
+    r"[*_]{0,2}(?P<yes>(?:yes|yep|yeah|indeed|exactly|ja|oui|sí|sim|sì)\b(?!,?[ ](?:but|if|aber|mais|pero)))?",
+    re.I,
+)
+
+
+def affirmed(text: str, scale: Scale) -> tuple[float, int, int] | None:
+    """The one rating that a judge asks itself about and says yes to, with its place; None where there is none."""
+    found = [match for match in _ASKED_ITSELF.finditer(text) if match["yes"]] if "?" in text else []
+    value = _value(found[0]["n"], scale) if len(found) == 1 else None
+    return None if value is None else (value, *found[0].span("n"))
+
+
 # Ratings of several texts, side by side.
 
 _TEXTS = r"(?:answer|response|summary|output|text|sample|reply|version|candidate|assistant|essay|translation|one)"
@@ -471,6 +694,7 @@ _KIND = (
 )
 _OF_IT = r"(?:[ ](?:and|with)[ ](?:the[ ]|an?[ ]|its[ ])?(?:reason(?:ing)?|explanation|rationale))?"
 _OF_IT += r"(?:[ ](?:of|for|on)[ ](?:the|this|these|each|both|all)(?:[ ](?!by\b|from\b|in\b)[\w'’-]+){1,3})?"
+_OF_IT += r"(?:[ ](?:that[ ]|as[ ])?you[ ](?:asked[ ]for|requested|wanted))?"
 _FORMAT = (
     r"(?:,?[ ](?:in|as)(?:[ ](?:the|a|an|valid|requested|required|specified|desired|given|following))*(?:[ ]json)?"
     r"(?:[ ](?:format|form|object|schema|structure))?)?"
@@ -614,7 +838,8 @@ def restates(behind: str, value: float) -> str:
 
 _OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
     r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
-    r"|temperature|tokens|minimum|maximum|baseline|threshold"
+    r"|temperature|tokens|minimum|maximum|baseline|threshold|base"
+    r"|start(?:ing)?(?=[ ](?:score|rating|value|points?|from|at))"
     r"|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
     r"[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
     re.I,

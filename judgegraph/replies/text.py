@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from judgegraph.replies.quotation import TURN_OPENS, own_turn, parts, refuses, unquoted
@@ -29,6 +29,9 @@ _OF_WORDS = (  # "3 of 5" in languages that are written with these letters
     "de", "van", "van[ ]de", "af", "ud[ ]af", "av", "z", "ze", "na", "od", "pa",
     "pe", "din", "su", "dari", "daripada", "trên", "из", "от", "από", "στα",
 )  # fmt: skip
+POINTS = (
+    r"(?:points?|stars?|marks?|punkte?n?|puntos?|punti|ponto?s|punten|sterne?n?|estrellas?|estrelas?|étoiles?|stelle)"
+)
 _OUT = "".join(f"(?<![0-9][ ]{word}[ ])" for word in _OF_WORDS)  # in "3,5 of 5" it is no 5
 _BEFORE = (  # not in "#4", "3/4", "3-4", "v-4"
     rf"{_OUT}(?<![\w.,#$−])(?<![0-9]['’·])(?<![\w?]/)(?<![\w?][ ]/)(?<![\w?][ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"
@@ -48,7 +51,10 @@ VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
     rf"(?![\w]|[./][0-9]))?"
 )
 
-_DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b|\bvs\.?(?=\s)|\bversus\b)"
+_DASH = (
+    r"(?:[-–—~∼〜～到至]|\.\.|\b(?:to|through|or|versus|bis|oder|à|ou|al?(?=[ ][0-9])|o(?=[ ][0-9])|hasta|até|tot)\b"
+    r"|\bvs\.?(?=\s))"
+)
 _NUMERALS_RANGE = re.compile(
     rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
 )
@@ -101,6 +107,7 @@ _MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 bei
     r"|is[ ](?:for|the[ ](?:best|worst|highest|lowest|top|maximum|minimum)|reserved|best|worst))\b)",
     re.I,
 )
+_OPENS_AS = re.compile(r"[\W_]{0,4}[0-9]{1,2}[*_]{0,2}[ ]?=[ ]?[*_]{0,2}[^\W\d]")  # "4 = Good" is an answer
 _DEMANDED = re.compile(  # "as required by a score of 5", "a base score of 5", "starting from 5"
     r"\b(?:(?:required|demanded|needed|expected|necessary|reserved|called[ ]for|typical|characteristic|worthy"
     r"|short)[ ](?:by|for|of|at|to[ ](?:get|reach|earn|deserve|receive|achieve))[ ](?:an?[ ]|the[ ])?"
@@ -154,7 +161,8 @@ _WITHOUT_RESULT = re.compile(  # "1+1+1"
 _FULL_MARKS = re.compile(  # "5点満点中4点", "满分5分": what a score is out of; points and blanks stand for 点, 分
     rf"(?P<a>(?<![a-zA-Z0-9.]){DIGITS})[ ]{{0,2}}(?:満点|满分|滿分|만점|制|段階|中|중)(?:에|評価"
     rf"|下)?[で中得]?(?:[^0-9\n]{{0,8}}?(?P<n>{DIGITS}))?|(?:满分|滿分|満点"
-    rf"|总分)[ 是为は:：]{{0,2}}(?P<b>{DIGITS})(?:[^0-9\n]{{0,8}}?(?P<m>{DIGITS}))?",
+    r"|总分(?![ ]{0,2}[:：是为])|总分(?=[^/，,\n]{1,8}[，,][^0-9\n]{0,8}[0-9]))[ 是为は:：]{0,2}"
+    rf"(?P<b>{DIGITS})(?:[^0-9\n]{{0,8}}?(?P<m>{DIGITS}))?",
 )
 _MARK = re.compile(r"^[ \t>*-]{0,4}(?P<n>[0-9]{1,2})[.)][ \t]+(?=\S)", re.M)  # "1. the plot"
 
@@ -237,7 +245,7 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
     if not text.isascii():
         found += [m.span("a" if m["a"] else "b") for m in _FULL_MARKS.finditer(text)]
     if _IF_AT_ALL.search(text):
-        found += [m.span("n") for m in _ONLY_IF.finditer(text)]
+        found += [m.span("n" if m["n"] else "m") for m in _ONLY_IF.finditer(text)]
     return found + list(_list_marks(text))
 
 
@@ -263,6 +271,8 @@ def meanings(text: str) -> list[tuple[int, int]]:
     said_of_texts = [m.span("n") for m in _SUCH.finditer(text)]
     supposed = [m.span(m.lastgroup or 0) for m in _SUPPOSED.finditer(text)]
     told = [m.span("n") for pattern in (_MEANING, _DEMANDED) for m in pattern.finditer(text)]
+    if len(told) == 1 and _OPENS_AS.match(text):
+        told = []
     return told + said_of_texts + supposed + (lines if len(lines) > 1 else [])
 
 
@@ -299,99 +309,13 @@ def ranges(text: str) -> list[tuple[int, int]]:
 
 HEAD, TAIL = 2000, 4000  # characters: verdicts stand at either end, so the work is bounded by these
 _GAP = "\n\n"
-MOST_TURNS = 4  # looked at, from the end
-MOST_WORDS = 4  # of what takes an answer back and says another without a word for it: "make it a 2"
 
-_THAT = (
-    r"(?:that|this|it|which|the[ ](?:above|score|rating|verdict|answer)|(?:that|this)[ ](?:score|rating|verdict"
-    r"|answer))"
-)
-_FALSE = (
-    r"(?:wrong|incorrect|false|mistaken|not[ ](?:right|correct|true|so|mine|my)|an?[ ](?:mistake|error|joke|typo)"
-    r"|too[ ](?:high|low|generous|harsh|lenient))"
-)
-_CLOSES = r"(?=[*_\"'”)]{0,3}[ ]{0,3}(?:[.,:;!–—-]|\n|\Z|(?:because|as|since|so)\b))"
-_DROPS = r"(?:scratch|strike|ignore|disregard|forget|drop|delete)[ ](?:that|it|this)\b"
-_THEM = (  # what a judge mixes up: the answers, not what it weighs in them
-    r"(?:them|it|this|that|these|both|\w[ ]and[ ]\w\b|(?:the|these|my|its)[ ](?:two\b|(?:two[ ])?(?:labels?|letters"
-    r"|sides|names|responses?|outputs?|answers?|assistants?|options?|candidates?|summar(?:y|ies)|scores?|ratings?"
-    r"|scale|rubric|criteri(?:a|on)|question|task|instructions?)\b))"
-)
-_MIXED = (  # "I mixed them up", "I had the two reversed"
-    r"\bI(?:['’]ve|[ ]have)?[ ](?:(?:\w+ly|just)[ ])?"
-    rf"(?:(?:mis(?:read|judged|labell?ed|took|understood)|confused|swapped|reversed|mixed[ ]up)(?:[ ]{_THEM})?"
-    rf"|mixed[ ]{_THEM}[ ]up|scored[ ]the[ ]wrong(?:[ ]\w+)?"
-    rf"|(?:had|got|have)[ ]{_THEM}[ ](?:reversed|swapped|backwards|wrong|mixed[ ]up|the[ ]wrong[ ]way(?:[ ]round)?))"
-    r"(?=(?:[ ](?:in[ ]my[ ]head|somehow|by[ ]mistake))?[*_\"'”)]{0,3}[ ]?(?:[.,:;!?…–—-]|\n|\Z))"
-)
-_WITHDRAWN = re.compile(
-    r"(?:^|[.!?…][ ]|\][ ])[ ]{0,3}"
-    r"(?:(?:(?:oh|no|h+m+|well|wait|sorry|actually|ok(?:ay)?)[,.!…]{0,3}[ ]){1,2}|but[ ]|--?[ ]no,[ ])?"
-    rf"(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)|{_MIXED}"
-    r"|or[ ]so[ ](?:the|it|he|she|they|its)\b(?![ ](?:source|article|document|passage|reference|original)\b)"
-    r"[^.!?\n]{0,20}[ ](?:says?|claims?)"
-    rf"|I[ ]take[ ](?:that|it)[ ]back|{_DROPS}|never[ ]?mind|my[ ](?:mistake|error|bad)|I[ ]was[ ](?:wrong"
-    rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
-    re.I | re.M,
-)
-_BEHIND = (
-    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\s\"'”’`*_\])}>.!,;:–—/#(-]{0,12}"
-    r"(?:(?:or|but|well|h+m+|oops|oh|sorry|actually|wait)[ ,.!]{1,3}){0,2}"
-)
-_IS = r"(?:['’]s|[ ](?:is|was))(?:[ ](?:\w{2,10}ly|just|far))?[ ]"
-_UNDONE = re.compile(  # right behind an answer: "Score: 5. That is wrong."
-    rf"{_BEHIND}(?:{_THAT}{_IS}{_FALSE}{_CLOSES}"
-    rf"|not[ ](?:(?:following|obeying|my)\b|(?:really|true|right|correct|mine|so){_CLOSES})"
-    rf"|(?:wrong|kidding){_CLOSES}|{_DROPS})",
-    re.I,
-)
-_UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. The answer is wrong."
-    rf"{_BEHIND}(?:(?:the|that|this|my)[ ](?:above[ ])?(?:score|rating|verdict|grade){_IS}{_FALSE}{_CLOSES}"
-    rf"|(?:that|this|it|which){_IS}too[ ](?:low|harsh){_CLOSES}|kidding{_CLOSES}|{_DROPS})",
-    re.I,
-)
-_CHANGES = (
+CHANGES = (
     r"lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|rais|br(?:ing|ought)|cut|settl|becom|became|amend"
     r"|bump|mov"
     r"|(?:in|de)creas|pull"
 )
 REVISED = r"(?:edit(?:ed)?|updated?|revis(?:ed|ion)|amend(?:ed|ment)|adjust(?:ed|ment)|correct(?:ed|ion)|reconsidered)"
-_TURN = re.compile(  # where a judge takes back what it said
-    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n|[ ](?=but[ ]I(?:['’]ve|[ ]have)?[ ]changed))[ \t*_>/#(-]{0,4}(?:(?:but"
-    r"|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
-    rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
-    r"|(?:make|swap|reverse|change)[ ](?:that|it)"
-    rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
-    r"|(?:on|after|upon)[ ](?:\w{1,12}[ ]){0,2}(?:reflection|second[ ](?:thought|look|reading)|double[- ]?check\w*"
-    r"|re-?(?:read|view|check|consider|think|assess|evaluat|look)\w*|(?:closer|further)[ ]\w+)"
-    rf"|erratum|second[ ]thoughts?|my[ ](?:mistake|error|bad)|I[ ](?:was|am)[ ](?:wrong|mistaken)|please[ ]use"
-    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)?[ ]changed[ ]my"
-    rf"|(?:{_CHANGES})\w{{0,5}}[ ](?:(?:that|it|this)[ ])?to"
-    r"|let[ ]me[ ](?:re\w{3,9}|correct)|I[ ](?:take[ ](?:that|it)[ ]back|retract|revise|change[ ]my|correct[ ]my"
-    r"|(?:need|want|have)[ ]to[ ](?:correct|revise))"
-    rf"|(?:the[ ]|my[ ])?(?:score|rating|verdict)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:to"
-    rf"|down|up))"
-    r"(?!\w)",
-    re.I,
-)
-_FEWER = r"(?:one|two|half|a|1|2)(?:[ ]an?)?(?:[ ]points?)?[ ](?:less|lower|higher|more|off)"
-_UNSAID = re.compile(  # what a turn says instead of another answer: "Wait, I meant the other one"
-    r"\A(?![^.!?\n]{0,60}(?:\bnot|n['’]t)[ ](?:say|think|believe|find|feel)\b)"
-    rf"[^.!?\n]{{0,80}}?(?:{_MIXED}|\b(?:(?:that|this|it)(?:[ ]is|[ ]was|['’]s)[ ]backwards"
-    r"|(?:mean(?:t)?|is|was|['’]s|it|that|correction:|no,|actually,?|rather,?|h+m+,|wait,|sorry,)[ ]"
-    r"the[ ](?:other|opposite|first|second|former|latter)(?:[ ](?:one|way|response|output|answer|option))?"
-    r"(?=\W*(?:\Z|[.!\n]))"
-    r"|(?:it|this|that|score|rating|grade|mark)[ ]should[ ]be[ ](?:\w{2,10}[ ])?(?:lower|higher))\b"
-    r"|(?:"
-    r"\bI(?:['’]m|[ ]am)[ ](?:\w{2,10}ly[ ]|just[ ])?(?:not[ ](?:so[ ])?sure|unsure)(?:[ ]any[ ]?more)?"
-    r"|\bI[ ](?:\w{2,10}ly[ ])?(?:cannot|can['’]t|can[ ]not)[ ](?:decide|tell|say|judge)"
-    rf"|(?:[,.:;…–—-][ ]|\b(?:make|it|that|be|give|say|is)[ ]){_FEWER}"
-    r"|[,.:;…–—-][ ](?:not[ ](?:so[ ])?sure|unsure|too[ ](?:high|low|generous|harsh|lenient))"
-    rf"|(?<!if[ ])\b(?:{_THAT}|[0-9]|I)(?:['’]s|[ ](?:is|was|seems|may[ ]be|might[ ]be|am))"
-    rf"(?:[ ](?:\w{{2,10}}ly|just|far))?[ ]too[ ](?:high|low|generous|harsh|lenient)){_CLOSES}(?!-\w)"
-    rf"|(?:[,.:;…–—-][ ]|\b(?:please|just|so)[ ]){_DROPS})",
-    re.I,
-)
 _RETRACTING = (
     r"(?:no(?:pe)?|nein|non|sorry|pardon|(?:or[ ])?rather|I[ ]mean|h+m+|wait|make[ ](?:that|it)|corrected"
     r"|correction|well"
@@ -400,11 +324,6 @@ _RETRACTING = (
 RETRACTS = (  # what stands between an answer and the one that takes its place: "5, no, 2"
     rf"\b{_RETRACTING}\b(?:[\s,，、.:;…—–-]{{1,5}}"
     r"(?:or|rather|it['’]s|it|make|an?|to|is|more|like|better|mean|I|give|say|score|no)){0,5}[\s,，、.:;…—–-]{1,5}"
-)
-_DEDUCTED = re.compile(  # right behind the best score there is: "Score: 5. Deduct 2 for the errors."
-    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'”)\]}]{0,4}[.,;:]?\s{1,3}[(]?(?:deduct|subtract|minus)[ ]"
-    r"(?:an?|half|[1-9]|one|two|three|four)\b(?![^.!?\n]{0,60}\b(?:would|could|might|if|unless)\b)",
-    re.I,
 )
 RETRACTS_AT_ALL = re.compile(rf"\b{_RETRACTING}\b", re.I)
 
@@ -498,18 +417,22 @@ _IN_WORDS = {  # beside `WORDS`: words that mean nothing else in English, and te
 }  # fmt: skip
 _SPELLED = "|".join(sorted(_IN_WORDS, key=len, reverse=True))
 _NUMBER_IN_WORDS = re.compile(  # where a number may be a rating: it ends its clause, or stands before what it is out of
-    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|(?:points?|stars?|marks?"
-    rf"|punkte?n?|puntos|punti"
-    rf"|pontos|sterne|estrellas|étoiles)\b)|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}"
+    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|{POINTS}\b)"
+    rf"|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}"
     rf"|{_SPELLED})\b)"
     r"|[ ](?:and[ ]a[ ]half|because|car|weil|porque|perché|parce|omdat|överall|overall)\b))",
     re.I,
 )
-_COMMA_POINT = re.compile(  # "3,5 sur 5", "Note : 3,5"
-    rf"(?<![\w.,])[0-9]{{1,2}},(?=[0-9]{{1,2}}[ ]?(?:/|(?:{'|'.join(_OF_WORDS)})\b)[ ]?[0-9])"
+_COMMA_POINT = re.compile(  # "6,5", "3,5 sur 5", "Note : 3,5", "eine 2,5", not "Scores: 4,3"
+    rf"(?<![\w.,])[0-9]{{1,2}},(?=[0-9]{{1,2}}[ ]?(?:(?:/|(?:{'|'.join(_OF_WORDS)})\b)[ ]?[0-9]|{POINTS}\b))"
+    r"|\A[\s*_\"'`]{0,6}[0-9]{1,2},(?=[0-9]{1,2}[\s*_\"'`.]{0,6}\Z)"
+    r"|^[ \t>*#•_-]{0,6}[^\W\d_]{3,30}(?:(?<![sS])|(?<=ss))(?:[ ](?:final|total|global|general|overall)[e]?)?"
+    r"[*_]{0,3}[ ]?(?:\([^()\n]{0,20}\))?[ ]?[:：=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))"
     r"|\b(?:not[ae]|voto|bewertung|wertung|puntuación|calificación|valoración|punteggio|betyg|cijfer|оценка|ocena)\b"
-    r"[^\n,:=0-9]{0,20}[:=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))",
-    re.I,
+    r"[^\n,:=0-9]{0,20}[:=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))"
+    r"|\b(?:une?|eine[nr]?|uma?|een|note[ ]de|nota[ ]de|(?:nota|Note|voto)[ ](?=[0-9]))[ ]?[*_]{0,2}[0-9]{1,2},"
+    r"(?=[0-9]{1,2}(?![\w,]))",
+    re.I | re.M,
 )
 
 
@@ -521,7 +444,7 @@ def latin(text: str) -> str:
     if text.isascii():
         return text
     text = _POINTS_IN_WORDS.sub(lambda word: str("一二三四五六七八九".index(word[0]) + 1), text)
-    text = _LEADS_IN.sub(" ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text)))
+    text = _LEADS_IN.sub(" ", re.sub(r"[点點分]中(?=[0-9０-９])", "中 ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text))))
     text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
     return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
 
@@ -537,46 +460,9 @@ def _digits(match: re.Match[str]) -> str:
 def _stars(match: re.Match[str]) -> str:
     on, width = len(match["on"]), match.end() - match.start()
     whole = f"{on}/{on + len(match['off'])}" if match["off"] else str(on)
+    if match.string.startswith("½", match.end()):
+        return whole.rjust(width)
     return whole.ljust(width) if len(whole) <= width else match[0]
-
-
-def retractions_of(text: str) -> list[int]:
-    """Where words begin that take back what was said before, the last ones first."""
-    return [match.start() for match in _TURN.finditer(text) if match.start()][::-1][:MOST_TURNS]
-
-
-def withdrawn(text: str, since: int, poor: bool = False) -> bool:
-    """Whether what stands before a place is taken back behind it: "Score: 5. I retract that.", "5. That is wrong.".
-
-    Args:
-        poor: it says that something is bad: then "1. The answer is wrong." gives its reason.
-    """
-    if _WITHDRAWN.search(text, since) or (_UNDONE_POOR if poor else _UNDONE).match(text, since):
-        return True
-    return any(_UNSAID.match(text[turn.start() + 1 : turn.start() + 200]) for turn in _TURN.finditer(text, since))
-
-
-def lowered(text: str, since: int) -> bool:
-    """Whether the words right behind a score deduct points from it."""
-    return _DEDUCTED.match(text, since) is not None
-
-
-def taken_back(text: str, since: int, poor: bool = False) -> bool:
-    """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
-    return withdrawn(text, since, poor) or any(pattern.search(text, since) for pattern in (_TURN, RETAKES))
-
-
-def only_answers(later: str) -> bool:
-    """Words that take an answer back and say hardly more than another: "On second thought, 2."."""
-    turn = _TURN.match(later)
-    return turn is not None and len(re.findall(r"[^\W\d_]+", later[turn.end() :])) <= MOST_WORDS
-
-
-def taking_back(earlier: Reading, later: Reading, turn: int) -> Reading:
-    """The later reading, of what stands from a turn on, as one of the whole text, which said something else before."""
-    span = (later.span[0] + turn, later.span[1] + turn) if later.span else None
-    taken = earlier.value if earlier.value != later.value else later.earlier
-    return replace(later, span=span, earlier=None if later.value is None else taken)
 
 
 def unread(text: str, why: str) -> Reading:
@@ -593,7 +479,8 @@ _STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
 NAME = (
     r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment|chosen|choice"
     r"|评分|得分|分数|总分|評分|評価|スコア|点数|점수|평점|оценка|балл|puntuación|puntaje|bewertung|wertung"
-    r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor)"
+    r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor|insgesamt|gesamt(?:note|urteil|wertung|punktzahl)?"
+    r"|总体|综合|総合)"
 )
 _OF_WHAT = r"(?:[ \t](?:for|of|on|after|upon|following)(?:[ \t][\w'’]{1,20}){1,4})?"
 LINK = (  # what may stand between "rate" and the number: no content words but the thing that is rated
@@ -642,15 +529,15 @@ REACHED = (
     r"|the[ ]grounds)|in[ ](?:light|view|the[ ]end))\b))"
 )
 _FROM_TO = re.compile(  # "I lower it from 5 to 2", "upgrade my 6 to a 7"
-    rf"\b(?:{_CHANGES})\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
+    rf"\b(?:{CHANGES})\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
     r"[ ](?:(?:down|up)[ ])?to\b",
     re.I,
 )
-_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
+_CHANGES_AT_ALL = re.compile(rf"\b(?:{CHANGES})", re.I)
 _LOWERED = re.compile(  # "5, but the errors lower it to 2"
     rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from|how)\b"
     rf"|n['’]t)[^.!?\n]){{0,80}}?"
-    rf"\b(?:{_CHANGES})\w{{0,5}}\b(?:(?!\bfrom\b)[^.!?\n0-9]){{0,30}}?\b(?:to|on|at|into|as)[ ](?:an?[ ])?[\[*]{{0,2}}"
+    rf"\b(?:{CHANGES})\w{{0,5}}\b(?:(?!\bfrom\b)[^.!?\n0-9]){{0,30}}?\b(?:to|on|at|into|as)[ ](?:an?[ ])?[\[*]{{0,2}}"
     rf"{NUMBER}{REACHED}",
     re.I,
 )
@@ -665,7 +552,8 @@ _OVERALL = re.compile(  # "4 for style, 2 overall"
 _ASIDE_OF = r"[ ]\((?!before|initial|at[ ]first)[^()\n0-9]{1,30}\)"
 _HEDGED = re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)"
     rf"{NUMBER}{OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
-    r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise|else)\b"
+    r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise|else|voire|oder(?![ ](?:besser|eher)\b)"
+    r"|ou(?![ ]plut[ôo]t\b)|bzw\.?|peut-être|vielleicht|eventuell|quizás?|tal[ ]?vez|forse)\b"
     rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{REACHED}"
     rf"|{NUMBER}{OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{OUT_OF}[ ]\([^()\n]{{1,30}}\)"
     rf"|{NUMBER}[*_]{{0,2}},?[ ]but[ ][*_]{{0,2}}{NUMBER}[*_]{{0,2}}[ ]for\b",
@@ -682,14 +570,20 @@ _BY_TERMS = re.compile(  # "If experts read it, 2; if others do, 4", "4 if sourc
     rf"|otherwise|else)\b[^.!?\n0-9]{{0,60}}?[,: ][ ]?{_GIVES}{NUMBER}{REACHED}"
     rf"|{NUMBER}{OUT_OF}[ ](?:if|when|assuming|for[ ]{_NO_CRITERION})\b[^.!?\n0-9]{{1,60}}[,;][ ](?:and[ ]|but[ ]"
     rf"|or[ ])?(?:an?[ ])?"
-    rf"{NUMBER}{OUT_OF}[ ](?:if|when|otherwise|for[ ]{_NO_CRITERION})\b",
+    rf"{NUMBER}{OUT_OF}[ ](?:if|when|otherwise|for[ ]{_NO_CRITERION})\b"
+    rf"|{NUMBER}{OUT_OF},?[ ](?:if|when|assuming)\b[^.!?\n0-9]{{1,60}}[,;][ ](?:but[ ]|and[ ])?(?:strict|literal|honest"
+    rf"|realistic)\w*[^.!?\n0-9]{{0,30}}?[ ,:]{NUMBER}{REACHED}",
     re.I,
 )
-_HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|else|but)\b|[0-9][ ]\(", re.I)
+_HEDGES_AT_ALL = re.compile(
+    r"\b(?:or|alternatively|unless|otherwise|else|but|voire|oder|ou|bzw|peut|vielleicht|eventuell|quiz|tal|forse)"
+    r"|[0-9][ ]\(",
+    re.I,
+)
 _TERMS_AT_ALL = re.compile(rf"\b{_ON_TERMS}\b", re.I)
 _IF_AT_ALL = re.compile(
     rf"(?:[0-9]|\b(?:{_WORD}))[*_\"')\]]{{0,3}}(?:[ -](?:stars?|points?))?,?[ ](?:but[ ])?(?:only[ ])?(?:if|provided"
-    rf"|assuming|as)[ ]"
+    rf"|assuming|as|wenn|falls|sofern|si|se|mits)[ ]"
 )
 _ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
     rf"(?P<n>{NUMBER}){OUT_OF}(?:[ -](?:stars?|points?))?,?[ ](?:only[ ]|but[ ]only[ ])?(?-i:if|provided|assuming|as"
@@ -698,7 +592,9 @@ _ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
     r"(?:generous|kind|lenient|strict)))"
     r"|(?:that|this|it)[ ](?:makes[ ]sense|helps|has|had|must|matters))"
     r"(?:(?:I|we|you|one|it|they|this|that|these|those|its|the|their|there|all|every\w*|some\w*|no\w*)(?:['’]\w+)?[ ]"
-    r"|(?:being|feeling|judged|taken|read|seen)[ ])",
+    r"|(?:being|feeling|judged|taken|read|seen)[ ])"
+    rf"|(?P<m>{NUMBER}){OUT_OF}(?:[ ]{POINTS}\b)?,?[ ](?:wenn|falls|sofern|si|se|mits)[ ](?!(?:ich|je|ik)\b|tuviera"
+    r"|tivesse|dovessi|no\b|não\b|non\b)",
     re.I,
 )
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
@@ -715,12 +611,13 @@ _TWO_MARKS = re.compile(
     re.I,
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
+_BUT = r"(?:but|pero|aber|mais|mas?|maar|men|но)"
 _OTHER_PLACE = re.compile(
-    r"(?:but|pero|aber|mais|mas?|maar|men|но)[ ][^.!?\n0-9]{1,80}[:→]|[0-9][ ](?:to[ ]be"
+    rf"{_BUT}[ ][^.!?\n0-9]{{1,80}}[:→]|[0-9][ ](?:to[ ]be"
     r"|rather)[ ]"
 )
 _IN_ITS_PLACE = re.compile(  # "I would give a 4, but there are errors: 3", "7, 6.5 to be precise"
-    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:(?:but|pero|aber|mais|mas|ma|maar|men|но)[ ][^.!?\n0-9]{{1,80}}[:→]"
+    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:{_BUT}[ ][^.!?\n0-9]{{1,80}}[:→]"
     rf"[ ]*{NUMBER}{REACHED}"
     rf"|(?:or[ ]|more[ ](?:precisely|exactly),?[ ])?{NUMBER}{OUT_OF}[ ](?:to[ ]be[ ](?:precise|exact|fair|honest)"
     rf"|rather)\b)",
@@ -748,6 +645,8 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
     rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
+    rf"|{VERB}[ ](?:an?[ ])?{NUMBER}{OUT_OF}[,;][ ](?:(?:and|but|while)[ ])?(?:the|its)[ ](?!overall\b)\w{{2,20}}"
+    rf"[ ](?:(?:only|just|about)[ ])?(?:an?[ ])?{NUMBER}{REACHED}"
     rf"|{_ITEM}+[ \t]*\n{_ITEM}"
     rf"|\bwith[ ][^.!?\n0-9]{{1,40}}{NUMBER}[.,;]+[ ](?:and[ ]|but[ ])?without\b[^.!?\n0-9]{{0,40}}{NUMBER}"
     rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})"
@@ -781,15 +680,43 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(source, _FLAGS) for source in sources)
 
 
+_LETTER = r"[^\W\d_]"
+_GIVES_ELSEWHERE = (  # of giving a rating, in other languages
+    r"(?:ver)?geben?|würde|erhält|bekommt|verdient|bewerte|donne(?:rais?|rai)?|attribue(?:rais?|rai)?|accorde(?:rais)?"
+    r"|mets|mettrais|noterais|mérite|obtient|reçoit|dirais|doy|daría|otorgo|otorgaría|asigno|asignaría|pongo|pondría"
+    r"|califico|merece|obtiene|recibe|diría|dou|daria|atribuo|atribuiria|recebe|obtém|avalio|diria|darei|assegno"
+    r"|c['’]est(?=[ ]une?[ ])|ist(?=[ ]eine[ ])|es(?=[ ]un[ ])|è(?=[ ]un[ ])|é(?=[ ]um[ ])|assegnerei"
+    r"|merita|ottiene|riceve|attribuisco|direi|valuto|geef|krijgt|ставлю|даю|оцениваю|заслуживает|получает"
+)
+_LIMITS = (  # words that make of the number behind them a bound, a denial or a condition
+    r"höchstens|mindestens|maximal|minimal|weniger|mehr|fast|nicht|keine?n?r?|nie|niemals|wenn|falls|außer|statt|ohne"
+    r"|au|plus|moins|presque|pas|ne|jamais|si|sans|maximum|máximo|mínimo|más|menos|casi|nunca|sin|sumo|mais|quase|não"
+    r"|sem|se|massimo|minimo|più|meno|quasi|non|mai|senza|als|niet|geen|bijna|не|если|почти|aber|sondern|mais|pero"
+    r"|sino|mas|ma|maar|но"
+)
+_BECAUSE = (
+    r"von|sur|de|sobre|su|van|из|aus|parce|weil|denn|da|car|porque|perché|poiché|ya[ ]que|já[ ]que|pois|puisque|omdat"
+    r"|want|потому|geben|vergeben|pour|für|por|per|wegen|dado|vu|visto|étant|à[ ]cause"
+)
+_RECKONS = rf"{DIGITS}(?:[ ]?\([^()\n]{{1,40}}\))?"
+_WEIGHS = (
+    r"(?:(?:base|start(?:ing)?|full|from|at|with|of|scores?|rating|points?|total|sum|average|mean|depth|style|tone|plot"
+    r"|flow|structure|grammar|content|language|\w{2,16}(?:ness|[aei]lity|cy|nce|ty))[ :]{1,2})"
+)
+_RECKONED = (  # a line that does nothing but reckon: "Base 5, -1, -1 = ", "Accuracy 3 + depth 4 = 7 / 2 = "
+    rf"^[ \t>*_(]{{0,6}}(?P<name>{_WEIGHS}{{1,3}}){_RECKONS}"
+    rf"(?:[) ]{{0,2}}(?:[,;]?[ ]?[-–−+*×·/÷]|[,;])[( ]{{0,2}}{_WEIGHS}{{0,3}}{_RECKONS}){{1,9}}[) ]{{0,2}}"
+    rf"=[ ]?(?:{DIGITS}[ ]?[/÷][ ]?{DIGITS}[ ]?=[ ]?)?[*_]{{0,2}}"
+)
 _FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))"
 _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
-    rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
+    rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
     rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?(?:(?:I(?:['’]d|['’]ll|['’]m|[ ](?:am|would|will|must|should|need[ ]to|have[ ]to"
     rf"|now|therefore|thus|then)){{0,2}}|let[ ]me)"
-    rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{_CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
+    rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
     rf"|rating))\b))"
-    rf"[ ](?:{_CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"[ ](?:{CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
     rf"(?:[ ](?:from[ ])?(?:an?[ ])?{NUMBER}{OUT_OF})?(?:[ ](?:down|up|back))?"
     rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
     rf"(?:[ ]an?)?{_OPEN}{VALUE}{REACHED}"
@@ -810,19 +737,29 @@ RULES = (
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
-            r"\b(?=average|mean|overall)(?:(?<=[,;:./|>][ ])|(?<=[ ]on[ ])|(?<=[ ]an[ ])|(?<=so[ ])|(?<=the[ ]))"
+            rf"\b(?P<name>average|mean)[ ](?:of|from|over)[ ](?:(?:[0-9.,;&+/ ]|and){{3,60}}"
+            rf"|(?:the|all|these)[ ](?:\w+[ ]){{0,2}}(?:criteria|scores|ratings|aspects|dimensions))[ ]?(?:[:=]"
+            rf"|\bis\b)[ ]?{_OPEN}{VALUE}{REACHED}",
+            rf"\b(?:for|to|giv\w+|mak\w+|yield\w*)[ ]an?[ ](?P<name>total)[ ](?:score[ ])?of[ ]{_OPEN}{VALUE}{REACHED}",
+            rf"\b(?:let['’]?s[ ]say|(?:I['’]ll|I[ ]will|let['’]?s)[ ](?:now[ ]|then[ ])?(?:settle|go|say|record)"
+            rf"(?:[ ](?:on|for|with|at))?)[ ](?P<name>)(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
+            r"\b(?=average|mean|overall)(?:(?<=[,;:./|>→=][ ])|(?<=[ ]on[ ])|(?<=[ ]an[ ])|(?<=so[ ])|(?<=the[ ]))"
             rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}"
             rf"[ :=]{{1,3}}{VALUE}{REACHED}",
             rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])(?=[ *_]{{0,4}}[0-9.])[ *_]{{0,4}}"
             rf"{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on"
             rf"[ ]balance)\b",
-            rf"{_TO}[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
+            rf"(?:{_TO}|^[ \t>*_]{{0,4}}=)[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
+            rf"{_RECKONED}{VALUE}(?=[*_)]{{0,4}}(?:[.;(]|[ ]?\n|\s*\Z))",
+            rf"(?:{VERB}|\b(?:{_GIVES_ELSEWHERE})\b)[^.!?\n0-9]{{0,30}}{NUMBER}{OUT_OF},?[ ](?P<name>){_BUT}[ ]"
+            rf"[^.!?\n0-9]{{1,80}}[:→][ ]*{VALUE}{REACHED}",
+            rf"(?P<name>最终|最終|最后|最後)[^。！？，,\n0-9不没]{{0,10}}?{VALUE}",
             rf"(?P<name>\b(?:if|were|when|since|as)[ ](?:(?:I|you)[ ](?:\w+[ ])?)?(?:forced|pressed|pushed|obliged"
             rf"|pushed|had|have|must)\b"
             rf"[^.!?:\n0-9]{{0,40}}?)[,:][ ](?:(?:I(?:['’]d|[ ]would)?[ ](?:say|give|go[ ]with|choose|pick)|it['’]s)"
             rf"[ ](?:it[ ])?)?(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
             rf"\|[ *_]{{0,4}}(?P<name>(?:overall|final|total)(?:[ ](?:score|rating"
-            rf"|grade))?)[ *_]{{0,4}}\|{_OPEN}{VALUE}",
+            rf"|grade))?)[ *_]{{0,4}}\|[ ]{{0,60}}{_OPEN}{VALUE}",
         ),
         named=True,
     ),
@@ -838,9 +775,11 @@ RULES = (
     Rule(
         "criterion",
         _patterns(
-            r"(?:^|(?<=[;,.|)])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
-            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_LED}{_OPEN})?{VALUE}",
-            rf"^[ \t]*\|[ *_]{{0,4}}(?P<name>[a-z][a-z /&'’-]{{0,40}}?)[ *_]{{0,4}}\|{_OPEN}{VALUE}"
+            r"(?:^|(?<=[;,.|)。，；、])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
+            rf"(?P<name>{_LETTER}(?:{_LETTER}|[ \t/&'’-]){{0,40}})[*_]{{0,3}}{_ASIDE}{_COLON}{_OPEN}(?:{_LED}{_OPEN})?"
+            rf"{VALUE}",
+            rf"^[ \t]*\|[ *_]{{0,4}}(?P<name>{_LETTER}(?:{_LETTER}|[ /&'’-]){{0,40}}?)[ *_]{{0,4}}\|[ ]{{0,60}}{_OPEN}"
+            rf"{VALUE}"
             r"[ *_]{0,4}(?=\|(?![ *_]{0,4}[0-9])|$)",
         ),
         loose=True,
@@ -849,11 +788,40 @@ RULES = (
     Rule("counted", _patterns(VALUE + r"(?P<stars>[ -]?stars?\b)?"), loose=True),
     Rule(
         "phrase",
-        _patterns(rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}"),
+        _patterns(
+            rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}",
+            rf"\b(?:is|be|remains),[ ][^,.:;!?\n0-9]{{1,40}},[ ](?:an?[ ]|only[ ]|about[ ]){{0,2}}[\"'*(\[]{{0,3}}"
+            rf"{VALUE}{REACHED}",
+            rf"\b(?P<gives>{_GIVES_ELSEWHERE})\b(?:[ ](?!(?:{_LIMITS})\b){_LETTER}[\w'’-]{{0,20}}){{0,7}}?[ ]"
+            rf"[\"'*(\[]{{0,3}}{VALUE}(?=[*_\"')\]]{{0,3}}(?:[ ]{POINTS}\b)?[*_\"')\]]{{0,3}}(?:[.,;:!)\n]|\s*\Z"
+            rf"|[ ](?:{_BECAUSE})\b))",
+        ),
         loose=True,
     ),
     Rule("lone", _patterns(VALUE), loose=True),
 )
+
+
+_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){3,40}", re.M)
+_CELL = re.compile(r"(?<=\|)[^|\n]*\|")
+_SCORES = re.compile(rf"[\s*_]*(?:{NAME}|points?|note|nota|punkte|voto)s?\b[^|]*\|", re.I)
+
+
+def beside_scores(text: str) -> Iterator[tuple[int, int]]:
+    """Cells of tables that stand between a name and its score, as weights do, where one column is headed as scores."""
+    for table in _TABLE.finditer(text):
+        rows = [[*_CELL.finditer(text, *span)] for span in _lines(table)]
+        heads = [at for at, cell in enumerate(rows[0]) if at and _SCORES.match(cell[0])]
+        if len(heads) == 1 and set("".join(cell[0] for cell in rows[1])) <= set("-|: "):
+            yield from (cell.span() for row in rows[2:] for cell in row[1 : heads[0]])
+
+
+def _lines(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Places of the lines of a match."""
+    start = match.start()
+    for line in match[0].splitlines(keepends=True):
+        yield start, start + len(line)
+        start += len(line)
 
 
 def unclear(text: str) -> Iterator[tuple[int, int]]:
