@@ -162,6 +162,11 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def status_text(status: str) -> str:
+    """How something ended, as a reader says it: "over the budget" for "over_budget"; JSON keeps the identifier."""
+    return "over the budget" if status == "over_budget" else status.replace("_", " ")
+
+
 def one_line(text: object, limit: int = 200) -> str:
     """Text for an error message: one line of printable characters, at most `limit` of them.
 

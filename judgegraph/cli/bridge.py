@@ -14,7 +14,7 @@ from judgegraph.cli.main import FAILURE, OVER_BUDGET
 from judgegraph.cli.options import COST, PACE, SUBJECT, Finite, Grouped, check, columns, folder, judge_of
 from judgegraph.cli.plan import as_run
 from judgegraph.cli.run import evaluated
-from judgegraph.errors import counted, printable
+from judgegraph.errors import counted, printable, status_text
 
 if TYPE_CHECKING:
     from judgegraph.bridging.bridge import Branched, Bridge, Gathered
@@ -355,7 +355,7 @@ def _write(run: str, found: Any, out: str, *, quiet: bool) -> None:
 
 
 def _statuses_in_words(statuses: Mapping[str, int]) -> str:
-    failed = ", ".join(f"{count} {status}" for status, count in statuses.items() if status != "ok")
+    failed = ", ".join(f"{count} {status_text(status)}" for status, count in statuses.items() if status != "ok")
     return f"; left out: {failed}" if failed else ""
 
 

@@ -414,7 +414,7 @@ PACE = (
         "--max-prompt",
         metavar="N",
         type=click.IntRange(1),
-        help="Characters of one prompt at most; a longer one is not sent, and its scores are too_large."
+        help="Characters of one prompt at most; a longer one is not sent, and its scores are too large."
         "  [default: 400,000]",
     ),
     click.option(

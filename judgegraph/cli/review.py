@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP, columns, graph_of, judge_of
-from judgegraph.errors import ConfigError, CriteriaError, DataError, JudgegraphError, one_line, printable
+from judgegraph.errors import ConfigError, CriteriaError, DataError, JudgegraphError, one_line, printable, status_text
 from judgegraph.prompts.criteria import CriteriaSet, as_yaml
 
 if TYPE_CHECKING:
@@ -368,7 +368,7 @@ def _finals(state: Mapping[str, Any]) -> dict[str, str]:
     scores = (state.get("scores") or {}).values()
     answers = set(answer_keys(scores))
     finals = [s for s in scores if s.key in answers]
-    return {s.criterion: f"{s.value:.2f}" if s.value is not None else s.label or s.status for s in finals}
+    return {s.criterion: f"{s.value:.2f}" if s.value is not None else s.label or status_text(s.status) for s in finals}
 
 
 def _print(before: Mapping[str, str], after: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from judgegraph.errors import ConfigError, DataError, commonest, one_line, sentence
+from judgegraph.errors import ConfigError, DataError, commonest, one_line, sentence, status_text
 from judgegraph.meta.answers import answers_in
 from judgegraph.meta.cells import OVER_ALL, OVERALL, unmatched
 from judgegraph.meta.conventions import Conventions
@@ -33,7 +33,7 @@ from judgegraph.views.blocks import (
     Para,
     Section,
     counted,
-    counts,
+    endings,
     number_text,
     percent,
     signed,
@@ -208,8 +208,7 @@ def _finished(run: Run, tally: Tally, shown: Tally, rejected: int) -> Iterator[F
     if left and not failed:
         yield Finding(f"The run is {left}.", "about", "the same command goes on with what is left")
     if failed:
-        rest = {_plain(status): n for status, n in samples.items() if status != "ok"}
-        text = f"{failed:,} of {counted(tally.samples, 'sample')} ended early ({counts(rest)})"
+        text = f"{failed:,} of {counted(tally.samples, 'sample')} ended early ({endings(samples)})"
         whole = [one for one in shown.causes.commonest if not one.where]
         for cause in whole[:1]:
             said = "" if cause.samples == failed else f"; {commonest((one.samples for one in whole), 'reason')}"
@@ -221,10 +220,6 @@ def _finished(run: Run, tally: Tally, shown: Tally, rejected: int) -> Iterator[F
         yield Finding(_ended(tally, rejected).replace("All ", "All other " if gone else "All ", 1), "scores")
     if rejected and (failed or left):
         yield Finding(f"Of {counted(tally.samples + rejected, 'row')} {_left_out(rejected)}.", "about")
-
-
-def _plain(status: str) -> str:
-    return status.replace("_", " ")
 
 
 def _ended(tally: Tally, rejected: int) -> str:
@@ -259,7 +254,7 @@ def _missing(tally: Tally) -> Iterator[Finding]:
         return
     first = causes[0]
     said = commonest((one.scores for one in causes), "reason")
-    why = f"{said}: {_plain(first.status)}, {one_line(first.reason, 160)}"
+    why = f"{said}: {status_text(first.status)}, {one_line(first.reason, 160)}"
     where = _most_of({name: count for name, count in lacking.most_common() if count})
     are = "is" if lacking.total() == 1 else "are"
     yield Finding(sentence(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}"), "failures")

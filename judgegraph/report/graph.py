@@ -24,8 +24,8 @@ from judgegraph.views.blocks import (
     cost,
     count_text,
     counted,
-    counts,
     duration,
+    endings,
     in_line,
     money,
     percent,
@@ -398,7 +398,7 @@ def _steps(one: NodeTime) -> tuple[str, ...]:
     often = f"{count_text(one.visits)} times, " if one.visits > 1 else ""
     calls = _calls(one)
     asked = (f"{counted(round(calls), 'call')}",) if calls else ()
-    failed = (f"failed: {counts(one.statuses)}",) if one.failures else ()
+    failed = (f"failed: {endings(one.statuses)}",) if one.failures else ()
     return (*failed, *asked, f"{often}{duration(one.ms)}")
 
 
@@ -451,7 +451,7 @@ def _rows(times: Mapping[str, NodeTime]) -> Iterator[tuple[str, ...]]:
 
 def _failed(one: NodeTime) -> str:
     """How many runs failed, and how."""
-    return f"{count_text(one.failures)} ({counts(one.statuses)})" if one.failures else "0"
+    return f"{count_text(one.failures)} ({endings(one.statuses)})" if one.failures else "0"
 
 
 def _calls(one: NodeTime) -> int:

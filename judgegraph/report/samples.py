@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from judgegraph.answers import answers_of, means_of, scaled, several
+from judgegraph.errors import status_text
 from judgegraph.runs.item import FINE, LISTED, Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import LowestScores
@@ -37,7 +38,7 @@ def cause(item: Item) -> str:
     status = item.status if item.status not in FINE else met.most_common(1)[0][0]
     reason = next((why for part in failed if part.status == status and (why := _reason(part))), "")
     of_these = f" {met[status]:,} of them" if len(met) > 1 else ""
-    line = f"{counted(len(failed), 'failed part')},{of_these} {status.replace('_', ' ')}"
+    line = f"{counted(len(failed), 'failed part')},{of_these} {status_text(status)}"
     return f"{line}: {in_line(reason, REASON)}" if reason else line
 
 
@@ -107,7 +108,7 @@ def grouped(items: Iterable[Item], total: int, scale: Scale | None) -> Groups:
 def group_of(item: Item, scale: Scale | None) -> tuple[float, str]:
     """(rank, title): what failed first, then by verdict, by the mean of its final scores, by label."""
     if item.status != "ok":
-        return -1.0, f"failed: {item.status.replace('_', ' ')}"
+        return -1.0, f"failed: {status_text(item.status)}"
     if item.verdict is not None:
         return float("ABt".index(item.verdict[0])), VERDICTS[item.verdict]
     answers = answers_of(item)

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import one_line, sentence
+from judgegraph.errors import one_line, sentence, status_text
 from judgegraph.meta.critic import MOST_POINTS as POINTS
 from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
@@ -41,7 +41,7 @@ from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.read import NodeTime, node_times
 from judgegraph.types import Scale, Score
-from judgegraph.views.blocks import Block, Fold, Grid, Para, Section, counted, counts, percent
+from judgegraph.views.blocks import Block, Fold, Grid, Para, Section, counted, endings, percent
 from judgegraph.views.run import aligned
 
 # What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
@@ -248,8 +248,9 @@ def failures(run: Run, tally: Tally | None = None) -> Section | None:
     failed = tally.samples - tally.summary.samples["ok"]
     blocks: list[Block] = []
     if failed:
-        rest = {status: n for status, n in tally.summary.samples.items() if status != "ok"}
-        blocks.append(Para(f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {counts(rest)}."))
+        blocks.append(
+            Para(f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {endings(tally.summary.samples)}.")
+        )
     if tally.samples and tally.summary.judged <= tally.summary.drafts:
         blocks.append(Para(sentence(f"Nothing was judged: {nothing_judged(run.items, (), run.manifest.get('state'))}")))
     blocks += [*_causes(tally), *_criteria(tally), *_nodes(nodes)]
@@ -261,7 +262,7 @@ def _causes(tally: Tally) -> list[Block]:
     causes = tally.causes.commonest
     rows = tuple(
         (
-            one.status, one.where or "(the whole sample)", f"{one.samples:,}", _scores_of(one), one.reason,
+            status_text(one.status), one.where or "(the whole sample)", f"{one.samples:,}", _scores_of(one), one.reason,
             ", ".join(one_line(name, 60) for name in one.ids) + (" …" if one.samples > len(one.ids) else ""),
         )
         for one in causes[:MOST]
@@ -297,7 +298,7 @@ def _criteria(tally: Tally) -> list[Block]:
             side = " (rival)" if line.of == "rival" else ""
             many = sum(bad.values())
             share = f"{many:,} of {line.n:,} ({percent(many, line.n)})"
-            rows.append((f"{line.criterion}{side}", f"{line.agent}, {line.stage}", share, counts(bad)))
+            rows.append((f"{line.criterion}{side}", f"{line.agent}, {line.stage}", share, endings(bad)))
     if not rows:
         return []
     more = f" (of {len(rows)} lines the first {MOST})" if len(rows) > MOST else ""
@@ -315,7 +316,7 @@ def _nodes(nodes: dict[str, NodeTime]) -> list[Block]:
             place or "(outside of all nodes)",
             f"{one.failures:,} of {one.visits:,}",
             f"{one.failed_calls:,} of {one.calls:,}",
-            counts(one.statuses),
+            endings(one.statuses),
         )
         for place, one in sorted(bad.items(), key=lambda pair: -pair[1].failures - pair[1].failed_calls)
     ]

@@ -30,7 +30,7 @@ from judgegraph.answers import (
 )
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, RECANTED, SEVERAL, fallback_reason
 from judgegraph.data.samples import short_text_notes
-from judgegraph.errors import ScaleError, StateError, commonest, counted, in_words, one_line
+from judgegraph.errors import ScaleError, StateError, commonest, counted, in_words, one_line, status_text
 from judgegraph.prompts.template import SHOWING_EXAMPLES
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.sync import WAITS, waits
@@ -389,10 +389,10 @@ def ending(item: Item) -> str:
     found = answers(item)
     lost = Counter(one.status for one in found if one.status != "ok")
     if item.status != "ok" or not lost:
-        return item.status
+        return status_text(item.status)
     final = any(isinstance(one, Score) and one.stage == "final" for one in found)
     what = "comparison" if item.comparisons else "final score" if final else "score"
-    said = ", ".join(f"{count} {status}" for status, count in lost.most_common())
+    said = ", ".join(f"{count} {status_text(status)}" for status, count in lost.most_common())
     if lost.total() == len(found):
         return f"ok, but no {what}: {said}"
     return f"ok, but of {len(found)} {what}s {said}"
@@ -468,16 +468,16 @@ class _Nothing:
             return
         ((status, _), many), *more = self.failed.most_common()
         kind = self.failed.most_common(1)[0][0]
-        why = f"{status}: {one_line(self.first[kind], 500)}" if self.first[kind] else status
+        why = f"({status_text(status)})" + (f": {one_line(self.first[kind], 500)}" if self.first[kind] else "")
         others = f" ({self.failed.total() - many:,} failed for other reasons)" if more else ""
-        yield f"{self._of(many)} ended with {why}{others}"
+        yield f"{self._of(many)} ended early {why}{others}"
 
     def _unread(self) -> Iterable[str]:
         if not self.statuses:
             return
         whole = len({what for _, what in self.statuses}) == 1
         counts = ", ".join(
-            f"{count:,} {status}" if whole else f"{count:,} {status} {what}{'' if count == 1 else 's'}"
+            f"{count:,} {status_text(status)}{'' if whole else f' {what}' if count == 1 else f' {what}s'}"
             for (status, what), count in self.statuses.most_common()
         )
         said = f"no score or comparison has an answer that counts ({counts})"

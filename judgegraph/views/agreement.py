@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
-from judgegraph.errors import one_line
+from judgegraph.errors import one_line, status_text
 from judgegraph.meta.ranking import Ranking
 from judgegraph.meta.result import (
     Agreement,
@@ -106,7 +106,7 @@ def _failures(rows: Sequence[Row]) -> Iterator[Block]:
     shown = [row for row in rows if row.failures]
     for criterion, metric in dict.fromkeys((row.criterion, row.metric) for row in shown[:LINES]):
         unread = next(row.unread for row in shown if (row.criterion, row.metric) == (criterion, metric))
-        statuses = ", ".join(f"{n:,} {status}" for status, n in unread.items())
+        statuses = ", ".join(f"{n:,} {status_text(status)}" for status, n in unread.items())
         of = f"{criterion}, {metric}" if criterion else metric
         yield Para(f"{of}: without an answer: {statuses}", "note")
     ways = list(dict.fromkeys(way for row in shown for way in row.failures))
@@ -373,7 +373,7 @@ def _unread(found: MeasuredJudge) -> Iterator[Block]:
     for cell in found.cells:
         missing = {status: count for status, count in cell.unread.items() if count}
         if missing:
-            counts = ", ".join(f"{count:,} {status}" for status, count in missing.items())
+            counts = ", ".join(f"{count:,} {status_text(status)}" for status, count in missing.items())
             by_counts.setdefault((cell.judge, cell.criterion), f"{counts} of {cell.judged:,}")
     for (judge, criterion), counts in list(by_counts.items())[:10]:
         yield Para(f"without an answer: {judge}, {criterion}: {counts}", "note")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.errors import counted as counted
-from judgegraph.errors import one_line
+from judgegraph.errors import one_line, status_text
 
 if TYPE_CHECKING:
     from judgegraph.types import Scale
@@ -346,6 +346,11 @@ def count_text(number: float | None) -> str:
 def counts(found: Mapping[str, int]) -> str:
     """ok 94, refused 2: the greatest first."""
     return ", ".join(f"{name} {n:,}" for name, n in sorted(found.items(), key=lambda pair: -pair[1]) if n)
+
+
+def endings(by_status: Mapping[str, int]) -> str:
+    """over the budget 3, timeout 1: how those ended that are not ok, the most frequent first."""
+    return counts({status_text(status): n for status, n in by_status.items() if status != "ok"})
 
 
 def number_text(value: float | None, digits: int = SCORE) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, NewType, TypeVar
 
-from judgegraph.errors import printable
+from judgegraph.errors import printable, status_text
 from judgegraph.runs.run import Table
 from judgegraph.shown import draws
 from judgegraph.views.blocks import (
@@ -179,7 +179,7 @@ def _bars(row: ScoreRow) -> str:
 
 def step_html(step: StepView) -> Html:
     """A step with all below it; what failed is open."""
-    facts = [step.ms, *step.facts, *([step.status] if step.status != "ok" else [])]
+    facts = [step.ms, *step.facts, *([status_text(step.status)] if step.status != "ok" else [])]
     summary = Html(f"{text(step.kind)} <b>{text(step.name)}</b> {text(', '.join(facts))}")
     about = [para("; ".join(f"{name}: {value}" for name, value in step.about))] if step.about else []
     error = [para(step.error)] if step.error else []

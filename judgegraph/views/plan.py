@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from judgegraph.errors import status_text
 from judgegraph.planning.forecast import Forecast, Range
 from judgegraph.views.blocks import Block, Grid, Para, columns, counted, money, more, rejected_lines, span
 from judgegraph.views.notebook import lays_out
@@ -103,7 +104,7 @@ def _pilot(forecast: Forecast) -> list[str]:
     if pilot is None:
         return []
     usd = f", {money(pilot.usd)}" if pilot.usd else ""
-    ends = ", ".join(f"{count:,} {status}" for status, count in pilot.statuses.items())
+    ends = ", ".join(f"{count:,} {status_text(status)}" for status, count in pilot.statuses.items())
     spent = f"{counted(pilot.calls, 'call')}, {counted(pilot.prompt_tokens + pilot.completion_tokens, 'token')}{usd}"
     lines = [f"pilot of {counted(pilot.samples, 'sample')} ({ends}): paid {spent}"]
     if pilot.failure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from judgegraph.errors import one_line
+from judgegraph.errors import one_line, status_text
 from judgegraph.meta.probes import Change, OwnModel, Padded, Probes, Swapped
 from judgegraph.meta.result import FEW, Measured
 from judgegraph.runs.item import lacks_of
@@ -27,7 +27,7 @@ def probes(found: Probes) -> Iterator[Block]:
     if found.state in ENDS:
         yield Para(ENDS[found.state], "bad")
     for (status, reason), count in list(found.failures.items())[:FAILURES]:
-        yield Para(f"{count:,} ended with {status}: {one_line(reason, 500)}", "bad")
+        yield Para(f"{count:,} ended early ({status_text(status)}): {one_line(reason, 500)}", "bad")
     if len(found.failures) > FAILURES:
         yield Para(f"and {counted(len(found.failures) - FAILURES, 'more reason')}; --json has them")
     copies = counted(found.copies, "copy", "copies")

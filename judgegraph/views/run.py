@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.data.samples import not_to_its_end, unread
+from judgegraph.errors import status_text
 from judgegraph.runs.item import FAILED, by_count, lacks_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, lead_line, moves_of
@@ -21,7 +22,7 @@ from judgegraph.views.blocks import (
     Para,
     columns,
     counted,
-    counts,
+    endings,
     in_line,
     money,
     more,
@@ -73,7 +74,7 @@ def _run(run: Run) -> Iterator[Block]:
 
 @lays_out(Summary)
 def _summary(summary: Summary) -> Iterator[Block]:
-    yield Para(f"samples: {', '.join(f'{status} {count}' for status, count in summary.samples.most_common())}")
+    yield Para(f"samples: {', '.join(f'{status_text(status)} {n}' for status, n in summary.samples.most_common())}")
     yield from run_blocks(None, summary)
     yield from _other_lines(summary)
 
@@ -95,7 +96,7 @@ def run_blocks(run: Run | None, summary: Summary, rejected: Sequence[Any] = ()) 
     lost = {status: n for status, n in summary.samples.items() if status != "ok"}
     if lost:
         yield Para(
-            f"{sum(lost.values()):,} of {counted(summary.samples.total(), 'sample')} ended early: {counts(lost)}",
+            f"{sum(lost.values()):,} of {counted(summary.samples.total(), 'sample')} ended early: {endings(lost)}",
             "lead",
         )
     yield from pairs(summary)
@@ -167,7 +168,7 @@ def every_line(summary: Summary) -> Iterator[Block]:
         "scale": ["labels" if x.labels else str(x.scale or "") for x in lines],
         "labels": [_labels(x) for x in lines],
         MISSING: [missing_text(x) for x in lines],
-        "not ok": [counts({status: n for status, n in x.statuses.items() if status != "ok"}) for x in lines],
+        "not ok": [endings(x.statuses) for x in lines],
     }, texts=("role", "scale", "labels", "not ok"), names=2, most=EVERY, rest=("line", "lines"))  # fmt: skip
     more = (Para("judgegraph export has every score."),) if grid.left else ()
     yield Fold(f"{counted(len(lines), 'line')}: all scores by agent and stage", (grid, *more))
@@ -329,11 +330,13 @@ def _troubles(summary: Summary, rejected: Sequence[Any]) -> Iterator[Block]:
     for (status, reason), count in summary.failures.most_common(MOST_SAMPLES):
         first = summary.failed_first.get((status, reason), "")
         where = f" (sample '{in_line(first, 60)}')" if first and f"'{first}'" not in reason else ""
-        yield Para(f"{counted(count, 'sample')} ended with {status}: {in_line(reason, 300)}{where}", "bad")
+        yield Para(
+            f"{counted(count, 'sample')} ended early ({status_text(status)}): {in_line(reason, 300)}{where}", "bad"
+        )
     yield from more(len(summary.failures) - MOST_SAMPLES, "kind of failure", "kinds of failure")
     for line in summary.lines.values():
         if bad := {s: n for s, n in (line.statuses - line.lost).items() if s != "ok"}:
-            statuses = ", ".join(f"{n:,} {status}{_why(line, status)}" for status, n in bad.items())
+            statuses = ", ".join(f"{n:,} {status_text(status)}{_why(line, status)}" for status, n in bad.items())
             side = " (rival)" if line.of == "rival" else ""
             yield Para(f"{line.criterion}{side} ({line.agent}, {line.stage}): {statuses}", "note")
     notes = [(note, count) for note, count in summary.notes.most_common() if note not in summary.noticed]
@@ -451,7 +454,7 @@ def unanswered(requests: int) -> str:
 def failures(by_status: Mapping[str, int]) -> str:
     """ "2 timeout, 1 refused", the most frequent first; "" where every sample is ok."""
     bad = sorted(((s, n) for s, n in by_status.items() if s != "ok" and n), key=lambda one: -one[1])
-    return ", ".join(f"{n:,} {status}" for status, n in bad)
+    return ", ".join(f"{n:,} {status_text(status)}" for status, n in bad)
 
 
 def overtaken(count: int) -> str:
@@ -484,7 +487,7 @@ def over_budget(run: Run, lost: int) -> str:
         if name == "calls" and used[name] > caps[name]:  # which no process passes
             parts[0] = f"stopped by the budget of {shown[1]}{unit}: {shown[0]} were spent before it was given"
     if lost:
-        parts.append(f"{counted(lost, 'sample')} {'is' if lost == 1 else 'are'} over_budget")
+        parts.append(f"{counted(lost, 'sample')} {'is' if lost == 1 else 'are'} over it")
     out = "" if run.folder else ", and --out FOLDER,"
     parts.append(f"the same command with a larger budget{out} goes on")
     return "; ".join(parts)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from judgegraph.errors import printable
+from judgegraph.errors import printable, status_text
 from judgegraph.views.blocks import (
     Answers,
     Block,
@@ -274,7 +274,7 @@ def _step(console: Console, step: StepView) -> Text:
     for fact in (step.ms, *step.facts):
         text.append(printable(f"  {fact}"))
     if step.status != "ok":
-        text.append(printable(f"  {step.status}"), "dim" if step.status in FINE else "red")
+        text.append(printable(f"  {status_text(step.status)}"), "dim" if step.status in FINE else "red")
     if step.about:
         about = "  ".join(f"{name}: {value}" for name, value in step.about)
         text.append(printable(f"\n{about}"), "dim")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.answers import answers_of, roles_of, several
-from judgegraph.errors import printable
+from judgegraph.errors import printable, status_text
 from judgegraph.evidence import turn_text
 from judgegraph.runs.item import FINE, Item, ending, rival_overall
 from judgegraph.runs.run import OVERALL, TEXTS
@@ -253,17 +253,13 @@ def _why(score: Score, draft: Score | None, critics: Iterable[Rectification], re
 
 def _failed(score: Score) -> tuple[str, str]:
     """Who scored, with the status where there is no score, and its reason."""
-    return score.agent if score.status == "ok" else f"{score.agent} {_status(score.status)}", score.reason
-
-
-def _status(status: str) -> str:
-    return status.replace("_", " ")
+    return score.agent if score.status == "ok" else f"{score.agent} {status_text(score.status)}", score.reason
 
 
 def _action(change: Rectification, draft: Score | None) -> str:
     to = change.label or number(change.value)
     if change.status != "ok":
-        return _status(change.status)
+        return status_text(change.status)
     if change.action == "keep":
         return "keeps it" if draft is None or draft.answer is not None else "had no draft to keep"
     return f"changes it{f' {change.direction}' if change.direction != 'none' else ''}{f' to {to}' if to else ''}"
@@ -273,7 +269,7 @@ def answer(score: Score) -> str:
     """The value, the label, or how it ended instead."""
     if score.value is not None:
         return f"{score.value:.2f}" if score.value % 1 else f"{score.value:.0f}"
-    return score.label or _status(score.status)
+    return score.label or status_text(score.status)
 
 
 def moved(draft: Score | None, score: Score) -> str:
@@ -549,7 +545,7 @@ def pair_table(item: Item, most: int, why: bool = False) -> Grid | None:
     for one in item.comparisons:
         name = f"{one.criterion}, {one.agent}" if several and one.criterion != OVERALL else one.criterion
         sums = f" ({number(one.score_a)} : {number(one.score_b)})" if None not in (one.score_a, one.score_b) else ""
-        found.setdefault(in_line(name, NAMED), {})[one.order] = f"{one.verdict or _status(one.status)}{sums}"
+        found.setdefault(in_line(name, NAMED), {})[one.order] = f"{one.verdict or status_text(one.status)}{sums}"
         reasons.setdefault(in_line(name, NAMED), {})[one.order] = in_words_of(one.reason, BRIEF.reason)
     rows = [(name, *(cells.get(order, "") for order in orders)) for name, cells in [*found.items()][:most]]
     more = f", the first {most} of {len(found)}" if len(found) > most else ""
@@ -564,7 +560,7 @@ def pair_table(item: Item, most: int, why: bool = False) -> Grid | None:
 def head_of(item: Item) -> str:
     """What came of it, in a few words."""
     if item.status != "ok":
-        return item.status.replace("_", " ")
+        return status_text(item.status)
     if item.verdict is not None:
         return {"A": "A is better", "B": "B is better", "tie": "tie"}[item.verdict]
     if item.overall is not None:
@@ -606,14 +602,14 @@ def _facts(item: Item) -> Iterator[tuple[str, str]]:
 
 def _remarks(item: Item, detail: Detail) -> Iterator[tuple[str, Cut]]:
     """Everything but scores that was said, in the order of its weight."""
-    found: list[tuple[str, str]] = [(item.status, item.reason)] if item.reason else []
+    found: list[tuple[str, str]] = [(status_text(item.status), item.reason)] if item.reason else []
     found += [(_compared(c), c.reason) for c in item.comparisons]
     found += [(_corrected(c), c.text or c.reason) for c in item.corrections]
     found += [
         (f"{s.agent or 'critic'} suggests {ADVICE[s.kind]}: {s.criterion}", s.definition) for s in item.suggestions
     ]
-    found += [(f"{f.assistant} gave {_given(f.value) or f.status}", f.reason) for f in item.findings]
-    found += [(f"plan ({item.plan.status})", item.plan.text)] if item.plan is not None else []
+    found += [(f"{f.assistant} gave {_given(f.value) or status_text(f.status)}", f.reason) for f in item.findings]
+    found += [(f"plan ({status_text(item.plan.status)})", item.plan.text)] if item.plan is not None else []
     found += [(f"note of {n.agent}", n.text) for n in item.notes]
     for who, text in found[: detail.rows]:
         yield in_line(who, 200), cut(text, detail.reason)
@@ -628,14 +624,14 @@ def _corrected(c: Correction) -> str:
     """What stands before a correction's text, or before why there is none."""
     if c.changed:
         return f"corrected {c.of}" + (f" by {c.agent}" if c.agent else "")
-    return f"{c.of} not corrected" + ("" if c.outcome == "unchanged" else f" ({_status(c.status)})")
+    return f"{c.of} not corrected" + ("" if c.outcome == "unchanged" else f" ({status_text(c.status)})")
 
 
 def _compared(c: Comparison) -> str:
     sums = f" {number(c.score_a)} : {number(c.score_b)}" if c.score_a is not None and c.score_b is not None else ""
     # what a judge wrote has the letters that it was shown; what joins criteria counts in the letters of the sample
     exchanged = ", whose words call B what is A here" if c.order == "BA" and c.criterion != OVERALL else ""
-    return f"{c.criterion}, {c.agent}, order {c.order}{exchanged}: {c.verdict or c.status}{sums}"
+    return f"{c.criterion}, {c.agent}, order {c.order}{exchanged}: {c.verdict or status_text(c.status)}{sums}"
 
 
 def _given(value: float | str | None) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from judgegraph.errors import printable
+from judgegraph.errors import printable, status_text
 from judgegraph.runs.item import ending
 from judgegraph.shown import draws
 from judgegraph.trace.record import Step
@@ -129,14 +129,14 @@ def print_ranked_samples(
     """
     console = screen()
     rows, count = samples.rows, samples.count
-    ended = f" that ended with {status}, or have an answer that did" if status else ""
+    ended = f" that ended as {status_text(status)}, or have an answer that did" if status else ""
     if unfinished:
         console.print(plain(unfinished), style="yellow")
     if not rows:
         console.print(plain(f"no samples{ended}"))
         return
     if samples.lost:
-        why = ", ".join(f"{n:,} {cause}" for cause, n in samples.lost.most_common())
+        why = ", ".join(f"{n:,} {status_text(cause)}" for cause, n in samples.lost.most_common())
         have = "has" if samples.lost.total() == 1 else "have"
         failed = f"{samples.lost.total():,} of {counted(count, 'sample')} failed or {have} no answer: {why}"
         console.print(plain(failed), style="red")
@@ -163,11 +163,12 @@ def _columns(rows: Sequence[RankedSample], order: str, width: int) -> dict[str, 
     """A column without any cell is left out; tokens stand there where they are what samples are ordered by."""
     priced = any(one.usd for one in rows)
     scale, reason = _one_scale(rows), REASON if width >= WIDE else REASON // 2
+    scores = [_score(one, scale) or status_text(one.cause) for one in rows]
     return {
         " ": ["x" if one.cause else "" for one in rows],
         "sample": [in_line(one.id, 200) for one in rows],
         "verdict": [one.verdict or "" for one in rows],
-        f"score {scale}" if scale is not None else "score": [_score(one, scale) or one.cause for one in rows],
+        f"score {scale}" if scale is not None else "score": scores,
         "change": [in_line(_why(one), reason) if one.cause else _change(one) for one in rows],
         "doubt": [_share(one.doubt) for one in rows],
         "failures": [str(one.failures or "") for one in rows],
@@ -195,7 +196,7 @@ def _score(one: RankedSample, scale: Scale | None) -> str:
 
 def _why(one: RankedSample) -> str:
     """Why it failed; the status stands with it where its place shows a score."""
-    return one.reason if one.value is None else f"{one.cause}: {one.reason}"
+    return one.reason if one.value is None else f"{status_text(one.cause)}: {one.reason}"
 
 
 def _change(one: RankedSample) -> str:
@@ -227,7 +228,7 @@ def print_trace(found: SampleTrace, signature: str, *, criterion: str | None = N
 
 def print_sample_trace(found: FolderTrace, *, full: bool = False) -> None:
     """A journey of a folder without items."""
-    title = Para(f"{found.sample}: {found.root.status} (journey {found.number})", "lead")
+    title = Para(f"{found.sample}: {status_text(found.root.status)} (journey {found.number})", "lead")
     show([title, Views(EVERYTHING if full else SHORT).of(found.root)])
 
 
@@ -268,10 +269,10 @@ def _trace(trace: SampleTrace) -> Iterator[Block]:
 @draws(FolderTrace, "text")
 def _folder_text(trace: FolderTrace) -> str:
     """The tree of a plain run of a graph; the first lines of each text."""
-    return f"{printable(trace.sample[:200])}: {trace.root.status}\n{tree_text(trace.root)}"
+    return f"{printable(trace.sample[:200])}: {status_text(trace.root.status)}\n{tree_text(trace.root)}"
 
 
 @lays_out(FolderTrace)
 def _folder(trace: FolderTrace) -> Iterator[Block]:
-    yield Para(f"{trace.sample}: {trace.root.status}")
+    yield Para(f"{trace.sample}: {status_text(trace.root.status)}")
     yield Views(EVERYTHING).of(trace.root)

@@ -28,7 +28,7 @@ from starlette.routing import Route
 from judgegraph import __version__
 from judgegraph.agents.person import decided
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, CriteriaError, DataError, ScaleError, counted, one_line
+from judgegraph.errors import ConfigError, CriteriaError, DataError, ScaleError, counted, one_line, status_text
 from judgegraph.prompts.criteria import CriteriaSet, as_yaml
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
@@ -292,7 +292,7 @@ class View:
             shares=other is None or _shares(one, other, query.criterion),
             pages=max(1, -(-listed.total // PAGE)), link=link_of(place, query), state=incomplete_run(run, one.finished),
             refresh=running, manifest=run.manifest, others=self._others(place), wrong="; ".join(wrong),
-            endings=ENDINGS, amount=number_text, gap=signed,
+            endings=ENDINGS, in_words=status_text, amount=number_text, gap=signed,
         )  # fmt: skip
 
     def _other_run(self, place: int, query: Query) -> Looked | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from judgegraph.answers import answers_of, doubt, moved_by, scaled
 from judgegraph.calls.ledger import ReadOnlyLedger
-from judgegraph.errors import DataError
+from judgegraph.errors import DataError, status_text
 from judgegraph.runs.folder import ITEMS
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import DamagedLine, item_of_line, lines
@@ -553,7 +553,7 @@ def _shown_answers(db: sqlite3.Connection, n: int, run: str = "") -> dict[str, s
     found: dict[str, list[str]] = {}
     asked = f"SELECT criterion, value, label, status FROM {run}answers WHERE n = ? ORDER BY key"
     for row in db.execute(asked, (n,)):
-        said = shown(row["label"] if row["value"] is None else row["value"]) or row["status"].replace("_", " ")
+        said = shown(row["label"] if row["value"] is None else row["value"]) or status_text(row["status"])
         found.setdefault(row["criterion"], []).append(said)
     return {criterion: ", ".join(said) for criterion, said in found.items()}
 

@@ -75,7 +75,7 @@ def test_samples_that_the_budget_did_not_reach_ask_for_a_larger_one(tmp_path):
         return {one.text: one.command for one in written_report(run, tmp_path / "page.html")[1]}
 
     over = told(*reached, unreached)
-    assert over["1 of 3 samples ended early (over budget 1): the budget of $1 is used up."] == (
+    assert over["1 of 3 samples ended early (over the budget 1): the budget of $1 is used up."] == (
         "the same command with a larger budget"
     )
     both = told(*reached, unreached, lost)
@@ -324,7 +324,7 @@ def test_what_stopped_a_run_is_one_finding_with_one_next_step(tmp_path):
     manifest = {"signature": "m", "state": "over_budget", "method": "m", "samples": {"total": 5}}
     found = written_report(jg.Run(manifest, (*reached, *lost), None), tmp_path / "page.html")[1]
     assert found[0].text == (
-        "The run is unfinished: 2 of 5 samples; its budget is spent; 3 of 5 samples ended early (over budget 3): "
+        "The run is unfinished: 2 of 5 samples; its budget is spent; 3 of 5 samples ended early (over the budget 3): "
         "used up."
     )
     assert [one.command for one in found if one.command.startswith("the same")] == [
