@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Literal, TypeVar
 
 from judgegraph.errors import printable
@@ -11,6 +12,7 @@ from judgegraph.errors import printable
 VIEWS = ("traces", "notebook", "run", "agreement", "critic", "comparison", "plan")
 DRAWN_IN = tuple(f"judgegraph.views.{kind}" for kind in VIEWS)  # imported when one is to be drawn
 PLOTTED_IN = ("judgegraph.report.plots",)
+whole_tables = ContextVar("whole_tables", default=False)  # a narrow terminal draws every column, in parts (--wide)
 Form = Literal["html", "text", "blocks", "plot"]
 Kind = TypeVar("Kind")
 _forms: dict[tuple[type, Form], Callable[[Any], Any]] = {}

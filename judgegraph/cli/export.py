@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from judgegraph.cli.main import wide
 from judgegraph.errors import printable
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--all", "every", is_flag=True, help="List every sample that moved.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@wide
 def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool, as_json: bool) -> None:
     """Say which scores moved from RUN_A to RUN_B, the folders of two runs, and why.
 
@@ -81,6 +83,7 @@ def _compared(a: str, b: str, criterion: str | None) -> tuple[RunComparison | No
     help="A gate: exit code 4 where a run is really below the first, or that cannot be tested.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@wide
 def compare(
     runs: tuple[str, ...], criteria: tuple[str, ...], group: str | None, csv: str | None, form: str | None,
     not_worse: bool, as_json: bool,

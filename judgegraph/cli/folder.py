@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from judgegraph.cli.main import FAILURE
+from judgegraph.cli.main import FAILURE, wide
 from judgegraph.errors import ConfigError, ExtraError, counted, printable
 from judgegraph.types import Status
 
@@ -40,6 +40,7 @@ OF_A_RUN = ("score", "change", "doubt")
 @click.option("--redact", type=click.Choice(["texts"]), multiple=True, help="Show the lengths of texts, not the texts.")
 @click.option("--full", is_flag=True, help="Show all texts to their ends, with --sample.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@wide
 def trace(
     run: str, by: str | None, limit: int | None, sample: str | None, status: str | None, criterion: str | None,
     redact: tuple[str, ...], full: bool, as_json: bool,
@@ -351,6 +352,7 @@ def _serve(app: Any, listener: socket.socket) -> None:
               help="People's judgements, as judgegraph view writes them; then --worth.")  # fmt: skip
 @click.option("--target", metavar="NAME", help="People's criterion that agreement is with.  [default: overall, or all]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@wide
 def suggestions(run: str, **given: Any) -> None:
     """Say what the critics of RUN, a folder, suggest, by topic; and whether criteria earn their place.
 

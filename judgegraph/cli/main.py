@@ -20,6 +20,7 @@ from judgegraph.errors import (
     damaged_lines,
     printable,  # which the commands take from here
 )
+from judgegraph.shown import whole_tables
 
 COMMANDS = {  # name -> module, one line for --help
     "init": ("judgegraph.cli.new", "Look at a data file, and propose columns, criteria and the command to run."),
@@ -57,6 +58,21 @@ COMMANDS = {  # name -> module, one line for --help
 }
 MOST_DAMAGED = 20  # lines that are named
 FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, NOT_MET, STOPPED = 1, 2, 3, 4, 5, 130
+
+
+# An option of every command that prints tables.
+
+
+def _whole(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
+    before = whole_tables.set(value)
+    ctx.call_on_close(lambda: whole_tables.reset(before))
+    return value
+
+
+wide = click.option(
+    "--wide", is_flag=True, expose_value=False, callback=_whole,
+    help="Every column of a table that has no room, in parts below one another.",
+)  # fmt: skip
 
 
 # Ctrl-C and SIGTERM: the first one ends a command in order, the second at once.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from judgegraph.cli.main import FAILURE
+from judgegraph.cli.main import FAILURE, wide
 from judgegraph.cli.options import Finite
 from judgegraph.errors import ConfigError, one_line, printable
 
@@ -126,6 +126,7 @@ _SURE = (
     click.option("--csv", metavar="FILE.csv", type=click.Path(dir_okay=False), help="Write a row per statistic."),
     click.option("--as", "form", type=click.Choice(["latex", "markdown"]), help="Print a table for a paper or a page."),
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object with everything."),
+    wide,
 )  # fmt: skip
 
 
@@ -409,6 +410,7 @@ _RANK_OPTIONS_HOW = (
                  help="Of intervals.  [default: 0.95]"),
     click.option("--seed", type=click.IntRange(0), metavar="N", help="[default: 0]"),
     click.option("--json", "as_json", is_flag=True, help="Print one JSON list with everything."),
+    wide,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 import click
 import yaml
 
+from judgegraph.cli.main import wide
 from judgegraph.errors import ConfigError, DataError, JudgegraphError, leaves, one_line, printable
 from judgegraph.evidence import EVIDENCE
 from judgegraph.registry import factory
@@ -444,6 +445,7 @@ _END = (
     ),
     click.option("--strict", is_flag=True, help="Stop at the first bad row, before any call."),
     click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object."),
+    wide,
 )  # fmt: skip
 
 

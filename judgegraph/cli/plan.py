@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.main import FAILURE, OVER_BUDGET
+from judgegraph.cli.main import FAILURE, OVER_BUDGET, wide
 from judgegraph.cli.options import (
     COST,
     PACE,
@@ -192,6 +192,7 @@ NAMES, PADDINGS = ("swap", "padded", "self"), ("repeated", "polite", "restated")
 @data_format
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@wide
 def probe(method: str, data: str, **given: Any) -> None:
     """Measure how far METHOD's judge is moved by what should not move it, on the samples of DATA.
 

@@ -27,7 +27,7 @@ from judgegraph.meta.judgements import Seen, read_seen, seen_of
 from judgegraph.meta.ranking import WON
 from judgegraph.meta.result import Agreement, Row, json_values
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows
+from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows, seldom
 from judgegraph.runs.summary import Covered, covered, criteria_names, has_weights, summarise
 from judgegraph.shown import Shown
 from judgegraph.stats.agreement import corrected, exact, permutation_tests_of_means
@@ -349,7 +349,8 @@ def compare(
     if isinstance(runs, str | os.PathLike) or not 2 <= len(runs) <= MOST_RUNS:
         raise ConfigError(f"compare takes two to {MOST_RUNS} runs")
     named = _named(runs)
-    held = [_held(run, name, group) for name, run in named]
+    with seldom():
+        held = [_held(run, name, group) for name, run in named]
     notes = [f"{one.row.name} is {one.row.incomplete}" for one in held if one.row.incomplete]
     common, same = _common(held, notes)
     keys = _keys(held, criteria, notes)

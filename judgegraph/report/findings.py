@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from judgegraph.meta.cells import OVER_ALL, OVERALL, unmatched
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost_of, critic_worth, reviewer
-from judgegraph.meta.result import Agreement, Row
+from judgegraph.meta.result import Agreement, Row, items_needed
 from judgegraph.report.answers import agreement_of, criterion_and_judge, gap_to_people, matched_with_people, once
 from judgegraph.report.charts import bars
 from judgegraph.report.figures import MERGED, OWN, POOLED, Held, LengthEffect, draws, mean_share
@@ -41,6 +42,7 @@ from judgegraph.views.blocks import (
     within,
 )
 from judgegraph.views.critic import topic_table
+from judgegraph.views.run import larger_budget
 from judgegraph.views.trace import lowest_in_words
 
 # What the critics did to the scores: SAGEval's Table 1 (arXiv:2411.16077), and what it was worth.
@@ -162,15 +164,28 @@ class Beyond(NamedTuple):
 
 
 BEYOND = {  # the first that a run has is told
-    "spearman": Beyond("rank correlation", "1 is people's order, 0 chance", "ranks the other way round than people"),
-    "kappa": Beyond("Cohen's kappa", "1 is always as people, 0 chance", "differs from people more than by chance"),
+    "spearman": Beyond(
+        "rank correlation", "1 is people's order, 0 chance, from 0.5 much", "ranks the other way round than people"
+    ),
+    "kappa": Beyond(
+        "Cohen's kappa", "1 is always as people, 0 chance, from 0.6 much", "differs from people more than by chance"
+    ),
 }
 WORDS = {"spearman": "rank correlation with people", "accuracy": "the share that is as people's"}
 LABELS = "give them as columns human.CRITERION, then judgegraph meta"
-RENAME = "name the column human.CRITERION after the criterion that it is of, or judge by criteria that have its name"
+RENAME = "name the column human.CRITERION after the criterion that it is of{}, or judge by criteria that have its name"
+OF_LENGTH = "1 is the order of lengths, 0 none, from 0.5 much"
+OF_ORDERS = f"1 is one order of the samples, 0 none, from {SAME:g} the same"
+AGAIN = {"timeout", "provider_error", "agent_error", "unreadable", "truncated", "too_large"}  # may end otherwise
+ROOM = {  # status -> the option that gives more room, how much of what the reason names, and where it names it
+    "truncated": ("--max-tokens", 2, re.compile(r"limit of ([\d,]+) tokens")),
+    "too_large": ("--max-prompt", 1, re.compile(r"prompt has ([\d,]+) characters")),
+}
+MOST_NEEDED = 100_000  # labels that a next step asks for
 SENTENCES = 6  # at most, as far as leaving out the least telling ones brings it
 LEAST_TELLING = ("alike", "order", "lenient", "people")  # the first first
 NAMED = 3  # criteria of a sentence
+WIDE = 1.96  # standard deviations from the middle of a 95 % interval to its end
 LONG = 0.5  # a rank correlation with length that is told where no people judged: its interval lies beyond 0.2
 
 
@@ -182,10 +197,10 @@ def findings(run: Run, tally: Tally, shown: Tally, lists: Sequence[Listing], rej
         rejected: rows of the data that were no samples.
     """
     parts = {
-        "finished": _finished(run, tally, shown, rejected), "missing": _missing(shown),
+        "finished": _finished(run, tally, shown, rejected), "missing": _missing(run, shown),
         "unmatched": _unmatched(run, tally), "people": _people(run, tally), "lenient": _lenient(run, tally),
         "critics": _critics(run, tally), "order": _order(tally), "length": _length(run, tally),
-        "alike": _alike(tally), "look": _look(run, lists),
+        "alike": _alike(run, tally), "look": _look(run, lists),
     }  # fmt: skip
     found = {name: [*part] for name, part in parts.items()}
     for name in LEAST_TELLING:
@@ -203,8 +218,6 @@ def _finished(run: Run, tally: Tally, shown: Tally, rejected: int) -> Iterator[F
     if gone:
         text = f"{counted(gone, 'line')} of the run's items {'is' if gone == 1 else 'are'} damaged and left out."
         yield Finding(text, "about", f"judgegraph repair {_folder(run)}")
-    again = [] if "over_budget" not in samples else ["with a larger budget"]
-    again += ["and --retry-failed"] if {*samples} - {"ok", "over_budget"} else []
     if left and not failed:
         yield Finding(f"The run is {left}.", "about", "the same command goes on with what is left")
     if failed:
@@ -213,13 +226,27 @@ def _finished(run: Run, tally: Tally, shown: Tally, rejected: int) -> Iterator[F
         for cause in whole[:1]:
             said = "" if cause.samples == failed else f"; {commonest((one.samples for one in whole), 'reason')}"
             text += f"{said}: {one_line(cause.reason, 160)}"
-        again = ["goes on with what is left", *again] if left and "over_budget" not in samples else again
+        over = samples["over_budget"]
+        options = [larger_budget(run, over)] if over else []
+        options += _retried(shown) or (["--retry-failed"] if failed > over else [])
+        goes_on = "goes on with what is left, and then " if left and not over else ""
         text = f"The run is {left}; {text}" if left else text
-        yield Finding(f"{text}.", "failures", f"the same command {' '.join(again)}")
+        yield Finding(f"{text}.", "failures", f"the same command {goes_on}with {' and '.join(options)}")
     elif tally.samples and not left:
         yield Finding(_ended(tally, rejected).replace("All ", "All other " if gone else "All ", 1), "scores")
     if rejected and (failed or left):
         yield Finding(f"Of {counted(tally.samples + rejected, 'row')} {_left_out(rejected)}.", "about")
+
+
+def _retried(shown: Tally) -> list[str]:
+    """Options with which the same command judges again what failed and may end otherwise; [] where nothing may."""
+    causes = [one for one in shown.causes.commonest if one.status in AGAIN]
+    most: dict[str, int] = {}
+    for one in causes:
+        option, times, named = ROOM.get(one.status, ("", 0, None))
+        if named is not None and (size := named.search(one.reason)):
+            most[option] = max(most.get(option, 0), times * int(size[1].replace(",", "")))
+    return [f"{option} {size}" for option, size in most.items()] + (["--retry-failed"] if causes else [])
 
 
 def _ended(tally: Tally, rejected: int) -> str:
@@ -240,7 +267,7 @@ def _left_out(rejected: int) -> str:
     return f"{rejected:,} {'is no sample and was' if rejected == 1 else 'are no samples and were'} left out"
 
 
-def _missing(tally: Tally) -> Iterator[Finding]:
+def _missing(run: Run, tally: Tally) -> Iterator[Finding]:
     """Answers that samples lack which came to their end."""
     lines = tally.summary.shown
     asked = sum(line.n for line in lines)
@@ -257,7 +284,9 @@ def _missing(tally: Tally) -> Iterator[Finding]:
     why = f"{said}: {status_text(first.status)}, {one_line(first.reason, 160)}"
     where = _most_of({name: count for name, count in lacking.most_common() if count})
     are = "is" if lacking.total() == 1 else "are"
-    yield Finding(sentence(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}"), "failures")
+    text = sentence(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}")
+    again = _retried(tally) if tally.samples == tally.summary.samples["ok"] else []  # else the first sentence has it
+    yield Finding(text, "failures", f"the same command with {' and '.join(again)}" if again else "")
 
 
 def _most_of(lacking: Mapping[str, int]) -> str:
@@ -279,8 +308,9 @@ def _unmatched(run: Run, tally: Tally) -> Iterator[Finding]:
         columns = dict.fromkeys(name for item in tally.labelled.items for name in item.sample.human)
         if lost := unmatched(columns, scored):
             theirs = f" ({_listed([*scored])})" if scored else ""
+            such = f" (-f human.{next(iter(scored))}=human.{lost[0]})" if len(scored) == len(lost) == 1 else ""
             text = f"People judged {_listed(lost)}, and no criterion of the run has such a name{theirs}"
-            yield Finding(f"{text}: these judgements are held against nothing.", "agreement", RENAME)
+            yield Finding(f"{text}: these judgements are held against nothing.", "agreement", RENAME.format(such))
 
 
 def _people(run: Run, tally: Tally) -> Iterator[Finding]:
@@ -306,8 +336,23 @@ def _people(run: Run, tally: Tally) -> Iterator[Finding]:
         same = f"; the same {best.kind} in {percent(alike.value, 1)}" if alike and statistic == "kappa" else ""
         said = followed(told if worst is not best else told[:1], by, f"{same}, n {best.n:,}")
         said = f"T{said[1:]}" if said.startswith("the ") else said
-        yield Finding(f"{said}.", "agreement", _meta(run))
+        more, command = _labels_needed(run, best)
+        yield Finding(f"{said}{more}.", "agreement", command)
         return
+
+
+def _labels_needed(run: Run, row: Row) -> tuple[str, str]:
+    """How many labels would tell from chance what does not stand out of it yet, and where they are given."""
+    low, high = row.interval
+    if not run.folder or _is_beyond(row.value, low) or not low < row.value < high:
+        return "", _meta(run)
+    needed = items_needed(row.value, (high - low) / (2 * WIDE), row.n, 0.05) if row.value > 0 else None
+    if needed is None or not row.n < needed <= MOST_NEEDED:
+        return "", _meta(run)
+    step = 10 ** max(0, len(str(needed)) - 2)  # two digits count
+    return f"; about {-(-needed // step) * step:,} labels would tell one like this from chance", (
+        f"judgegraph view {_folder(run)}"
+    )
 
 
 def _whose(row: Row, rows: Sequence[Row]) -> str:
@@ -381,14 +426,20 @@ def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
             yield Finding(f"The {name} changed none of {counted(n, 'score')}.", "rectification")
             continue
         text = f"The {name} {did}"
+        labels = f"judgegraph view {_folder(run)}" if run.folder else LABELS
         if not isinstance(worth, CriticWorth):
             end = f"whether for the better cannot be told: {worth}" if worth else (
                 "whether for the better, only judgements of people tell"
             )  # fmt: skip
-            yield Finding(f"{text}; {end}.", "rectification", "" if worth else LABELS)
+            yield Finding(f"{text}; {end}.", "rectification", "" if worth else labels)
         else:
             comparable = isinstance(agreement_of(run, tally), Agreement)
-            yield Finding(f"{text}{_gain(worth, critic)}.", "rectification", _meta(run) if comparable else "")
+            gain = _gain(worth, critic)
+            drafts = " --stage draft" if gain.startswith(WORSE) else ""  # which are the better answers
+            yield Finding(f"{text}{gain}.", "rectification", _meta(run) + drafts if comparable else "")
+
+
+WORSE = " and took them further from people"
 
 
 def _gain(worth: CriticWorth, critic: str) -> str:
@@ -407,7 +458,7 @@ def _gain(worth: CriticWorth, critic: str) -> str:
     if mean.is_above_zero:
         return f" and brought them closer to people {on_average}"
     if mean.high < 0:
-        return f" and took them further from people {on_average}"
+        return f"{WORSE} {on_average}"
     return f"; it cannot be told whether for the better {on_average}"
 
 
@@ -445,7 +496,7 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
         {row.criterion: row for row in people.rows if row.statistic == "spearman" and row.n >= LEAST}
         if isinstance(people, Agreement) else {}
     )  # fmt: skip
-    command = f"judgegraph probe {one_line(run.manifest.get('method') or 'METHOD', 60)} DATA -p padded"
+    command = f"judgegraph probe {one_line(run.manifest.get('method') or 'METHOD', 60)} {_data(run)} -p padded"
     closely: dict[str, LengthEffect] = {}
     instead: dict[str, LengthEffect] = {}
     alone: dict[str, LengthEffect] = {}
@@ -465,19 +516,20 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
         if held:
             first, effect = next(iter(held.items()))
             said = valued(effect.value, effect.low, effect.high)
-            turned = ": the shorter, the higher" if effect.value < 0 else ""
+            turned = "; the shorter, the higher" if effect.value < 0 else ""
             follow, it = ("follows", "it") if len(held) == 1 else ("follow", "they")
             text = f"{_listed([*held])} {follow} the output's length"
             whose = "" if len(held) == 1 else f"{one_line(first, 80)} "
             people_are = number_text(with_people[first].value) if first in with_people else ""
             if held is closely:
-                text += f" at least as closely as {it} {follow} people ({whose}{said} against {people_are}{turned})"
+                text += f" at least as closely as {it} {follow} people"
+                text += f" ({whose}rank correlation {said} against {people_are}: {OF_LENGTH}{turned})"
             elif held is instead:
                 are = "is" if len(held) == 1 else "are"
                 text += f" and {are} not shown to follow people"
-                text += f" ({whose}rank correlation {said}{turned}; with people {people_are})"
+                text += f" ({whose}rank correlation {said}: {OF_LENGTH}{turned}; with people {people_are})"
             else:
-                text += f" ({whose}rank correlation {said}{turned})"
+                text += f" ({whose}rank correlation {said}: {OF_LENGTH}{turned})"
             yield Finding(f"{text}.", "biases", command)
 
 
@@ -506,6 +558,11 @@ def _look(run: Run, lists: Sequence[Listing]) -> Iterator[Finding]:
 
 def _meta(run: Run) -> str:
     return f"judgegraph meta {_folder(run)}"
+
+
+def _data(run: Run) -> str:
+    about = run.manifest.get("data") or {}
+    return shlex.quote(str(about["file"])) if about.get("file") else "DATA"
 
 
 def _folder(run: Run) -> str:
@@ -539,7 +596,7 @@ def overlap(run: Run, tally: Tally) -> Section | None:
     return Section("overlap", "Criteria that overlap", (Para(lead), grid))
 
 
-def _alike(tally: Tally) -> Iterator[Finding]:
+def _alike(run: Run, tally: Tally) -> Iterator[Finding]:
     """The criteria that say the same, most alike first, at most two pairs."""
     names, values = answers_by_criterion(tally.some.held)
     met = [(one, other, *rank_correlation(values[one], values[other])) for one, other in combinations(names[:MOST], 2)]
@@ -548,8 +605,9 @@ def _alike(tally: Tally) -> Iterator[Finding]:
         low, high = rank_interval(values[one], values[other])
         if low >= SURELY:
             both = f"{one_line(one, 80)} and {one_line(other, 80)}"
-            said = f"rank correlation {valued(value, low, high)}, n {n:,}"
-            yield Finding(f"{both} say the same ({said}): one of them may do.", "overlap")
+            said = f"rank correlation {valued(value, low, high)}, n {n:,}: {OF_ORDERS}"
+            worth = f"judgegraph suggestions {_folder(run)} --criterion {shlex.quote(other)}" if run.folder else ""
+            yield Finding(f"{both} say the same ({said}): one of them may do.", "overlap", worth)
 
 
 def answers_by_criterion(held: Sequence[Held]) -> tuple[list[str], dict[str, dict[int, float]]]:

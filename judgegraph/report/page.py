@@ -38,7 +38,7 @@ from judgegraph.report.samples import (
 from judgegraph.report.sections_run import Tally, alignment, failures, left_out, notes, tally_of
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import GONE, Run, rejected_rows
+from judgegraph.runs.run import GONE, Run, rejected_rows, seldom
 from judgegraph.runs.suggestions import redacted_suggestions, suggestions_of
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.read import SampleTrace, node_times, traces_of, within
@@ -550,6 +550,7 @@ def written_report(
     if found.folder and found.folder.owns(out, found.manifest.get("ledger")):
         raise ConfigError(f"{out} is a file of the run itself; name another one")
     found = GroupedRun.of(found, group) if group else found
-    page, said = page_of(found, most=most, redact=bool(redact), most_bytes=most_bytes)
+    with seldom():
+        page, said = page_of(found, most=most, redact=bool(redact), most_bytes=most_bytes)
     write_lines(Path(out), [page], end="")
     return Path(out), said

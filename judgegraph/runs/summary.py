@@ -560,7 +560,8 @@ class _Held:
         seen = set()
         for own, score in scores.items():
             key, role = (score.criterion, score.agent, score.stage, score.of), roles[own]
-            line = self._lines.setdefault((key, role), Line(*key, role=role))
+            if (line := self._lines.get((key, role))) is None:  # made once: a line has a dozen counters
+                line = self._lines[key, role] = Line(*key, role=role)
             line.add(score, item.id)
             line.own |= score.criterion in written or score.stage not in STAGES
             if item.status == "ok":

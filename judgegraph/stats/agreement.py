@@ -89,6 +89,7 @@ def _cost(size: int, weights: Literal["linear", "quadratic"] | None) -> Floats:
 
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 BLOCK = 4_000_000  # numbers held at once
+WHOLE = 2_000_000  # of these, eight bytes each, that it need not make of them again
 KEPT = 20_000_000  # swaps, a byte each, that the next test of as many units need not draw again
 ROUND_OFF = 1e-12  # a share of two ratings by which they may differ and are equal
 
@@ -489,9 +490,22 @@ def patterns(units: int, permutations: int, seed: int, width: int) -> Iterator[F
         every = (np.arange(2**units)[:, None] >> np.arange(units)) & 1
         yield from (1 - 2 * every[at : at + rows].astype(np.float64) for at in range(0, len(every), rows))
         return
+    kept = _stored_signs if units * permutations <= WHOLE else _signs_of
+    yield from kept(units, permutations, seed, rows)
+
+
+def _signs_of(units: int, permutations: int, seed: int, rows: int) -> Iterator[Floats]:
     kept = _stored_swaps if units * permutations <= KEPT else _swaps
     for drawn in kept(units, permutations, seed, rows):
-        yield 1 - 2 * drawn.astype(np.float64)
+        signs = np.multiply(drawn, -2.0)
+        signs += 1.0  # in place: most of the time went to memory that was asked for
+        yield signs
+
+
+@lru_cache(maxsize=1)
+def _stored_signs(units: int, permutations: int, seed: int, rows: int) -> tuple[Floats, ...]:
+    """The same for each pair of metrics that is tested on the same items."""
+    return tuple(_signs_of(units, permutations, seed, rows))
 
 
 def _swaps(units: int, permutations: int, seed: int, rows: int) -> Iterator[NDArray[np.int8]]:

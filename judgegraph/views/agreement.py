@@ -22,6 +22,7 @@ from judgegraph.meta.result import (
 from judgegraph.views.blocks import (
     COEFFICIENT,
     NONE,
+    READ_FIRST,
     Block,
     Grid,
     Para,
@@ -44,10 +45,7 @@ if TYPE_CHECKING:
 
 
 LINES, NOTES = 60, 12
-SHORT = {
-    "accuracy-exchanged": "exchanged", "accuracy-mean": "mean of both", "kappa-linear": "kappa, linear",
-    "kappa-quadratic": "kappa, quadratic",
-}  # fmt: skip
+SHORT = {"accuracy-exchanged": "exchanged", "accuracy-mean": "mean of both"}
 AHEAD = {"wins": "by documents won", "mean": "by means"}  # what a pair of systems is ranked by
 CORRECTED = "p: as it is, and corrected for all pairs and criteria by one test and statistic"
 
@@ -81,7 +79,12 @@ def statistics(rows: Sequence[Row], caption: str = "agreement with people") -> G
         "metric": [metric for _, metric in lines],
         "n": [f"{row.n:,}" if row.n == row.judged else f"{row.n:,}/{row.judged:,}" for row in first],
         **{_head(rows, name): [_cell(by.get((*line, name))) for line in lines] for name in names},
-    }, names=2, most=LINES, rest=("line", "lines"))  # fmt: skip
+    }, names=2, most=LINES, rest=("line", "lines"), spare=spare_statistics(names, rows))  # fmt: skip
+
+
+def spare_statistics(names: Sequence[str], rows: Sequence[Row]) -> tuple[str, ...]:
+    """Columns that go where there is no room: the last first, and never the ones that are read first."""
+    return tuple(_head(rows, name) for name in reversed(names) if name not in READ_FIRST)
 
 
 def _head(rows: Sequence[Row], statistic: str) -> str:
@@ -164,7 +167,7 @@ def _differences(found: Sequence[Difference]) -> Iterator[Block]:
         "difference": [valued(one.difference, *one.interval, COEFFICIENT, sign=True) for one in found],
         **{f"p {test}": [chances.get(test, "") for chances in held] for test in tests},
         "labels needed": ["" if one.needed is None else f"{one.needed:,}" for one in found],
-    }, names=3, most=LINES, rest=("comparison", "comparisons"))  # fmt: skip
+    }, names=3, most=LINES, rest=("comparison", "comparisons"), spare=("labels needed", "n"))  # fmt: skip
     yield from _noted(difference_notes(found))
     if any(test.p != test.corrected and not math.isnan(test.p) for one in found for test in one.tests):
         yield Para(CORRECTED, "fine")

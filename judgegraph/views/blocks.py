@@ -58,7 +58,8 @@ class Grid:
         numeric: the columns, from 0, that are set to the right. names: so many first columns say what a row is of;
             a table that is too wide is drawn in parts, each with these.
         left: rows that are not shown, and `rest` what they are ("criterion", "criteria").
-        spare: columns that a narrow terminal leaves out, the first first, before it draws a table in parts.
+        spare: columns that a narrow terminal leaves out, the first first, and says so; --wide draws them. What has
+            still no room is drawn in parts.
     """
 
     caption: str
@@ -336,6 +337,7 @@ def _markdown(grid: Grid, rows: Sequence[Sequence[str]]) -> str:
 SCORE, COEFFICIENT = 2, 3  # digits behind the point: of a score, and of a coefficient in a table of agreement
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))  # of a time, the largest first
 NONE = "-"
+READ_FIRST = ("spearman", "accuracy", "kappa")  # statistics that are left out of no table for want of room
 
 
 def count_text(number: float | None) -> str:

@@ -13,6 +13,7 @@ from judgegraph.meta.run_diff import RunDiff
 from judgegraph.stats.bootstrap import MEAN_LEAST
 from judgegraph.views.blocks import (
     NONE,
+    READ_FIRST,
     Block,
     Grid,
     Para,
@@ -218,13 +219,31 @@ def _agreement(found: Agreement) -> Iterator[Block]:
         for place in cells
     ]
     rows = [(name, *(column.get(name, "") for column in cells.values())) for name in names]
-    yield _by_criterion("agreement with people", head, rows)
+    if len({place[1] for place in cells}) > 1:
+        yield _statistics(found)
+    else:
+        yield _by_criterion("agreement with people", head, rows)
     real = [one for one in found.differences if _is_real(one)]
     yield from (Para(f"  {_closer(one)}") for one in real[:MOST])
     if len(real) > MOST:
         yield Para(f"  and {len(real) - MOST:,} more; --json has them all")
     if found.differences and not real:
         yield Para("  no run agrees with people more than another for sure")
+
+
+def _statistics(found: Agreement) -> Grid:
+    """Of several statistics a row for each run and criterion, so that a narrow terminal has room for the first ones."""
+    by = {(row.criterion, row.metric, row.statistic): row for row in found.rows}
+    lines = list(dict.fromkeys((row.criterion, row.metric) for row in found.rows))
+    names = list(dict.fromkeys(row.statistic for row in found.rows))
+    held = [[by.get((*line, name)) for name in names] for line in lines]
+    return columns("agreement with people", {
+        "criterion": [_cut(criterion) for criterion, _ in lines],
+        "run": [_cut(run) for _, run in lines],
+        "n": [f"{next(row.n for row in rows if row):,}" for rows in held],
+        **{name: [valued(row.value, *row.interval) if row else "" for row in column]
+           for name, column in zip(names, zip(*held, strict=True), strict=True)},
+    }, names=2, most=len(lines), spare=tuple(name for name in reversed(names) if name not in READ_FIRST))  # fmt: skip
 
 
 def _below(one: Difference) -> str:
@@ -435,7 +454,7 @@ def _lines(lines: Sequence[Line]) -> Iterator[Block]:
         "only B": [_count(line.only_b) for line in lines],
         "mean difference": [_mean_move(line) for line in lines],
         "95 % interval": [within(line.low, line.high, sign=True) for line in lines],
-    }, most=LINES, rest=CRITERIA)  # fmt: skip
+    }, most=LINES, rest=CRITERIA, spare=("flips", "changed", "up", "down"))  # fmt: skip
     if methods := " or ".join(dict.fromkeys(line.method for line in lines if line.method)):
         yield Para(f"intervals of the mean: {methods}", "fine")
     if few := sum(0 < len(line.shares or line.points) < MEAN_LEAST for line in lines):

@@ -107,7 +107,7 @@ def _points(reviews: Sequence[Review]) -> Iterator[Block]:
 # What it was worth: agreement with people before and after.
 
 
-UNMOVED = "nothing moved"
+UNMOVED = "unmoved"
 
 
 def gains(critic: CriticOf, confidence: float, caption: str = "", tested: bool = True) -> Iterator[Block]:
@@ -136,7 +136,7 @@ def gains(critic: CriticOf, confidence: float, caption: str = "", tested: bool =
             chance(gain.p_corrected) if tested and apart and not same else ""
             for gain, same in zip(shown, still, strict=True)
         ],
-    }, names=2, most=LINES)  # fmt: skip
+    }, names=2, most=LINES, spare=("p", "n", "before") if apart else ("n",))  # fmt: skip
     for note in dict.fromkeys(gain.note for gain in critic.gains if gain.note):
         whose = ", ".join(f"{gain.criterion} ({gain.statistic})" for gain in critic.gains if gain.note == note)
         if said := note if tested else "; ".join(x for x in note.split("; ") if "p cannot fall below" not in x):

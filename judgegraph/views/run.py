@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.data.samples import not_to_its_end, unread
 from judgegraph.errors import status_text
 from judgegraph.runs.item import FAILED, by_count, lacks_of
-from judgegraph.runs.run import Run
+from judgegraph.runs.run import Run, total_of
 from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, lead_line, moves_of
 from judgegraph.views.blocks import (
     Block,
@@ -474,23 +474,50 @@ def unreachable(why: str, stopped: bool) -> str:
 
 def over_budget(run: Run, lost: int) -> str:
     """Which cap it was, how many samples it kept from their end, and how to go on."""
-    budget, spent = run.manifest.get("budget") or {}, run.manifest.get("spent") or {}
-    tokens = spent.get("prompt_tokens", 0) + spent.get("completion_tokens", 0)
-    used = {"calls": requests_of(spent), "tokens": tokens, "usd": spent.get("usd", 0.0)}
-    caps = {name: cap for name, cap in budget.items() if name in used and cap}
     parts = ["stopped by the budget"]
-    if caps:
-        name = max(caps, key=lambda name: used[name] / caps[name])
-        shown = [money(x) if name == "usd" else f"{x:,}" for x in (used[name], caps[name])]
+    if spent := _fullest(run):
+        name, used, cap = spent
+        shown = [money(x) if name == "usd" else f"{x:,}" for x in (used, cap)]
         unit = "" if name == "usd" else f" {name}"
         parts[0] += f": {shown[0]} of {shown[1]}{unit}"
-        if name == "calls" and used[name] > caps[name]:  # which no process passes
+        if name == "calls" and used > cap:  # which no process passes
             parts[0] = f"stopped by the budget of {shown[1]}{unit}: {shown[0]} were spent before it was given"
     if lost:
         parts.append(f"{counted(lost, 'sample')} {'is' if lost == 1 else 'are'} over it")
     out = "" if run.folder else ", and --out FOLDER,"
-    parts.append(f"the same command with a larger budget{out} goes on")
+    parts.append(f"the same command with {larger_budget(run, lost)}{out} goes on")
     return "; ".join(parts)
+
+
+def _fullest(run: Run) -> tuple[str, float, float] | None:
+    """(calls, tokens or usd; what was spent; the cap) of the cap that comes nearest its end."""
+    budget, spent = run.manifest.get("budget") or {}, run.manifest.get("spent") or {}
+    tokens = spent.get("prompt_tokens", 0) + spent.get("completion_tokens", 0)
+    used = {"calls": requests_of(spent), "tokens": tokens, "usd": spent.get("usd", 0.0)}
+    caps = {name: cap for name, cap in budget.items() if name in used and cap}
+    name = max(caps, key=lambda name: used[name] / caps[name], default=None)
+    return None if name is None else (name, used[name], caps[name])
+
+
+RESERVE = 1.1  # of a budget that is proposed, over what the samples so far took
+
+
+def larger_budget(run: Run, lost: int) -> str:
+    """The option that lets a run go on to its end, such as "--budget-calls 64": by what its samples took so far.
+
+    Args:
+        lost: samples that the budget kept from their end.
+    """
+    if (spent := _fullest(run)) is None:
+        return "a larger budget"
+    name, used, cap = spent
+    done = int((run.manifest.get("samples") or {}).get("done") or 0) - lost
+    total = total_of(run.manifest)
+    needed = used * total / done * RESERVE if total and done > 0 else 0.0
+    needed = needed if needed > cap else 2 * cap
+    digits = 1 - math.floor(math.log10(needed))  # of two that count
+    needed = math.ceil(round(needed * 10**digits, 6)) / 10**digits
+    return f"--budget-{name} {needed:.{max(0, digits)}f}" if name == "usd" else f"--budget-{name} {math.ceil(needed)}"
 
 
 def requests_of(spent: Mapping[str, Any]) -> int:

@@ -16,6 +16,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from judgegraph.errors import printable, status_text
+from judgegraph.shown import whole_tables
 from judgegraph.views.blocks import (
     Answers,
     Block,
@@ -150,7 +151,8 @@ def _table(console: Console, grid: Grid, more: str) -> None:
     cells = [[cell if isinstance(cell, str) else cell.alt for cell in row] for row in grid.rows]
     widths = [max(map(cell_len, column)) for column in zip(grid.head, *cells, strict=True)]
     needed = [_needed(grid, at, width) for at, width in enumerate(widths)]
-    first, rest = range(grid.names), _fitting(grid, [*zip(needed, widths, strict=True)], console.width)
+    fitting = _fitting(grid, [*zip(needed, widths, strict=True)], console.width)
+    first, rest = range(grid.names), [*range(grid.names, len(widths))] if whole_tables.get() else fitting
     room = console.width - sum(needed[at] for at in first) - GAP * (len(first) - 1)
     for part in side_by_side([GAP + needed[at] for at in rest], room):
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
@@ -162,6 +164,9 @@ def _table(console: Console, grid: Grid, more: str) -> None:
         for row in cells:
             table.add_row(*(plain(row[at]) for at in chosen))
         console.print(table)
+    if gone := [grid.head[at] for at in range(grid.names, len(widths)) if at not in rest]:
+        them = "it" if len(gone) == 1 else "them"
+        console.print(plain(f"no room for {', '.join(gone)}; --wide draws {them}"), style="dim")
     if grid.left:
         where = more.format("it" if grid.left == 1 else "them all")
         one, many = grid.rest

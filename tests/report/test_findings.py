@@ -82,7 +82,7 @@ def test_samples_that_the_budget_did_not_reach_ask_for_a_larger_one(tmp_path):
     (text,) = [text for text in both if "ended early" in text]
     assert both[text] == "the same command with a larger budget and --retry-failed"
     alone = told(*reached, lost)
-    assert alone["1 of 3 samples ended early (timeout 1): no reply in 120 s."] == "the same command and --retry-failed"
+    assert alone["1 of 3 samples ended early (timeout 1): no reply in 120 s."] == "the same command with --retry-failed"
     assert not any("budget" in text + command for text, command in alone.items())
 
 
@@ -231,7 +231,7 @@ def test_several_criteria_that_follow_length_are_one_sentence_which_begins_with_
 
 
 SURE, CHANCE, AGAINST = (0.6, 0.3, 0.8), (0.2, -0.1, 0.5), (-0.7, -0.9, -0.4)
-POINTS = ": 1 is people's order, 0 chance)"
+POINTS = ": 1 is people's order, 0 chance, from 0.5 much)"
 
 
 @pytest.mark.parametrize(
@@ -455,7 +455,7 @@ def test_a_criterion_that_falls_with_length_is_told_to(tmp_path, way):
         return item(at, score("Long", 3 + way * 2 * (long - 50) / 40), words=long)
 
     (text,) = [text for text in said(tmp_path, drawn(one)) if "output's length" in text]
-    assert text.endswith("]: the shorter, the higher).") == (way < 0)
+    assert text.endswith("; the shorter, the higher).") == (way < 0)
 
 
 def test_scores_by_criteria_of_single_samples_are_missing_from_all_of_these(tmp_path):

@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from judgegraph.runs.evaluate import THRESHOLDS, seldom
+from judgegraph.runs.run import THRESHOLDS, seldom
 
 
 @pytest.fixture(autouse=True)

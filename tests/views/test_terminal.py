@@ -14,6 +14,7 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.graphs import g_eval, sageval
+from judgegraph.shown import whole_tables
 from judgegraph.views.blocks import Fold, Grid, Para, columns, grids, table_text
 from judgegraph.views.terminal import show
 
@@ -78,7 +79,7 @@ def numbers(lines: list[str]) -> set[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_nothing_is_cut_or_lost_on_a_terminal_of_80_or_of_120_columns(runs: Path, name: str):
     arguments = [part.format(runs=runs) for part in COMMANDS[name]]
-    narrow, wide = on_terminal(arguments, 80), on_terminal(arguments, 120)
+    narrow, wide = on_terminal([*arguments, "--wide"], 80), on_terminal(arguments, 120)
     for lines, most in ((narrow, 80), (wide, 120)):
         folded = [
             line for line in lines if "|" not in line and str(runs) not in line
@@ -86,9 +87,9 @@ def test_nothing_is_cut_or_lost_on_a_terminal_of_80_or_of_120_columns(runs: Path
         told = [line for line in folded if not re.match(r"  (\w+ {2,}| {8})", line)]  # and what changed
         assert max(map(len, told)) <= most, (name, most)
     assert len(wide) > 5
-    assert not numbers(wide) - numbers(narrow) or name == "trace", (
-        "a list of samples leaves columns out, and says which"
-    )
+    assert not numbers(wide) - numbers(narrow)
+    short = on_terminal(arguments, 80)
+    assert not numbers(narrow) - numbers(short) or any(line.startswith("no room for ") for line in short)
 
 
 def test_a_table_that_is_too_wide_is_drawn_in_parts_with_its_names(capsys, monkeypatch):
@@ -113,7 +114,11 @@ def test_spare_columns_go_first_and_folds_are_open(capsys, monkeypatch):
     assert "spare" in said
     monkeypatch.setenv("COLUMNS", "24")
     show([grid])
-    assert "spare" not in capsys.readouterr().out
+    assert capsys.readouterr().out.split() == "name long one a 1.00 no room for spare; --wide draws it".split()
+    before = whole_tables.set(True)
+    show([grid])
+    whole_tables.reset(before)
+    assert "2.00 [1.00, 3.00]" in capsys.readouterr().out
 
 
 def test_markup_and_control_signs_are_text_in_every_renderer(capsys, monkeypatch):
