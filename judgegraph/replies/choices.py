@@ -84,7 +84,7 @@ _EQUAL = re.compile(  # a tie in words
     r"|\baussi[ ](?:bonnes?|mauvaises?)[ ]l['’]une[ ]que[ ]l['’]autre|\bde[ ]qualité[ ]égale\b|\bigual(?:mente|es)?"
     r"(?:[ ]de)?[ ](?:buen[ao]s?|mal[ao]s?|bo[na]s|ruins|válidas)\b|\b(?:es|hay|é|há)[ ](?:un[ ]|um[ ])?empate\b"
     r"|\bugualmente[ ](?:buone|valide)\b|\bsi[ ]equivalgono\b|\b(?:sono|é|è)[ ](?:in[ ])?(?:pari|parità)\b"
-    r"|(?:一样|同样|一樣|同樣)(?:的)?(?:好|差|优秀)|不相上下|不分伯仲|平手|平局|引き分け|同じくらい|甲乙つけがたい|同等",
+    r"|(?<![不没沒])(?:一样|同样|一樣|同樣)(?:的)?(?:好|差|优秀)|不相上下|不分伯仲|平手|平局|引き分け|同じくらい|甲乙つけがたい|同等",
     re.I,
 )
 _BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)"
@@ -121,7 +121,7 @@ _NOT_ELSEWHERE = re.compile(
 _UNEQUAL = re.compile(
     r"(?:\bnot|n['’]t|\bnicht|\bpas|\bno[ ](?:es|son|hay)|\bnon|\bnão|\bkaum|\bhardly|\bnever|\bnearly|\balmost|\bif"
     r"|\bno[ ]longer|\brather[ ]than|\bwhether|\bfar[ ]from|\bclose[ ]to)"
-    r"[ ](?:\w{1,12}[ ]){0,2}\Z",
+    r"[ ](?:(?:say|claim|agree|think|believe)[ ](?:that[ ])?)?(?:\w{1,12}[ ]){0,2}\Z",
     re.I,
 )
 _WITHIN = re.compile(r"[^\W\d_][,'\u2019]?[ ]\Z")  # a word before it, in the same sentence
@@ -626,9 +626,12 @@ _HEADING = re.compile(r"(?:\A|\n|[.;][ ])[ \t>*#•_-]{0,6}(?P<name>[^\W\d][^\n:
 
 def _headed(text: str, found: list[Mention]) -> list[Mention]:
     """Labels behind the name of a quality, where all are the same: "Fluency: good."; one over all before others."""
-    heads = [(head["name"], m) for m in found if (head := _HEADING.search(_before(text, m)))]
-    heads = [(name, m) for name, m in heads if heads_a_rating(name, "") and _LEADS.match(text, m.end)]
+    heads = [
+        (head["name"], m) for m in found if (head := _HEADING.search(_before(text, m))) and _LEADS.match(text, m.end)
+    ]
     heads = [(name, m) for name, m in heads if m.kind == "label" and not m.offered]
+    if not any(heads_a_rating(name, "") for name, _ in heads):
+        return []
     heads = [(name, m) for name, m in heads if re.search("overall|final", name, re.I)] or heads
     return [m for _, m in heads] if len({m.label for _, m in heads}) == 1 else []
 

@@ -106,6 +106,7 @@ _SAME_CLAUSE = r"(?:(?!\b(?:and|so|but|I|thus|hence|therefore|which|that|because
 _DENIED = re.compile(
     r"(?:(?:\bnot?\b|n['’]t|\bcannot|\bnever|\brather than|\binstead of|\bwithout|\bneither|\bnor)[ \t]+"
     rf"{_SAME_CLAUSE}|\b(?:than|least|most|above|below|over|under)[ \t]+(?:an?[ ])?"
+    r"|\bat[ ](?:best|most|least),[ ](?:an?[ ])?"
     r"|\b(?:hardly|far[ ]from|short[ ]of|anything[ ]but|up[ ]to|almost|nearly)[ ](?:(?:an?|the|it|worth)[ ])*|<[ ]?)\Z",
     re.I,
 )

@@ -60,9 +60,6 @@ _VERBS = (  # of giving a number, where no other rule knows them
     r"|make[ ]that|mak(?:es?|ing)[ ](?:it|this|that)|(?:earn|receiv|deserv|merit|scor)ing|or[ ]rather|ou[ ]plut[ôo]t"
     r"|oder[ ]besser|down[ ]to"
     r"|(?:score|rating)[ ]out[ ]of[ ]\w+[ ]is|my[ ](?:\w+[ ]){1,2}is|classif\w{1,3}[ ](?:it|this)[ ]as|meets|reaches"
-    r"|donne(?:rais)?|mets|gebe|vergebe|doy|dar[íi]a|pongo|dou|ставлю|поставил|дал|geef|merece|mérite|verdient"
-    r"|verdiene|merita"
-    r"|obtiene|recibe|erhält|bekommt|obtient|reçoit|attribue|otorgo|asigno|bewerte|califico|calificaría|puntúo|noterais"
     r"|(?:calificación|puntuación|valoración|evaluación|nota|note|bewertung|punktzahl|wertung|punteggio|voto"
     r"|avaliação)[ ]"
     r"(?:final[e]?[ ])?(?:es|est|ist|é|è|de|lautet|sería|wäre|fue|war)|had[ ]to[ ](?:choose|pick"
@@ -193,7 +190,7 @@ _SAYS_ELSEWHERE = re.compile(
 )
 _NO_ELSEWHERE = re.compile(r"\b(?:nicht|nie|ne|n['’]\w+|jamais|no|nunca|non|mai|não|nem|niet|не)\b", re.I)
 _IF_ELSEWHERE = re.compile(
-    r"(?:\A|[,;:][ ])\W{0,3}(?:si|wenn|falls|se|als|hätte|wäre|mit|avec|con|com)[ ]"
+    r"(?:\A|[,;:][ ])\W{0,3}(?:geben,?[ ])?(?:si|wenn|falls|se|als|hätte|wäre|mit|avec|con|com)[ ]"
     r"(?!(?:ich|je|yo|eu|io|ik|tuviera|tivesse|dovessi)\b)",
     re.I,
 )
@@ -216,11 +213,11 @@ def given_elsewhere(text: str, start: int, end: int, verb: str) -> bool:
     Args:
         start: where its verb begins. end: where its number ends.
     """
-    before = sentence_before(text, start)
+    before, behind = sentence_before(text, start), re.split(r"[.!?\n]", text[end : end + 80])[0]
     clause = re.split(r"[,;:]", before)[-1]
-    if _SAYS_ELSEWHERE.search(before) or _NO_ELSEWHERE.search(clause):
+    if _SAYS_ELSEWHERE.search(f"{before}|{behind}") or _NO_ELSEWHERE.search(clause):
         return False
-    if _WOULD_ELSEWHERE.search(verb) and _IF_ELSEWHERE.search(before):
+    if _WOULD_ELSEWHERE.search(verb) and (_IF_ELSEWHERE.search(before) or _IF_ELSEWHERE.search(f", {behind}")):
         return False
     whose = (
         not _GETS_ELSEWHERE.match(verb) or not clause.strip() or _JUDGED_ELSEWHERE.search(f"{clause}{text[start:end]}")
@@ -238,7 +235,8 @@ _QUALITY = re.compile(
 _NO_QUALITY = re.compile(
     r"sentence|evidence|occurrence|difference|reference|distance|audience|instance|frequency|\bage\b"
     r"|difficulty|severity|priority|complexity|intensity|quantity|\blength\b|\btime\b|\byear\b"
-    r"|häufigkeit|schwierigkeit|quanti|cantidad|\bedad|età\b|velocidad|difi[ck]|长度|難度|难度|速度|温度|程度",
+    r"|häufigkeit|schwierigkeit|quanti|cantidad|\bedad|età\b|velocidad|difi[ck]|长度|難度|难度|速度|温度|程度|(?<![分点點])[数數]|错误|間違い|anzahl"
+    r"|wörter|fehler|número|nombre",
     re.I,
 )
 _REASONS = re.compile(
@@ -272,8 +270,10 @@ def _spelled(word: str) -> str:
 
 def heads_a_rating(name: str, criterion: str) -> bool:
     """Whether a name before a number is that of a rating or of a quality, and not of a count or another measure."""
-    if not name.isascii() or (criterion and same_name(name, criterion)):
+    if criterion and same_name(name, criterion):
         return True
+    if not name.isascii():
+        return not _NO_QUALITY.search(name)
     words = [_spelled(word.lower()) for word in _WORD.findall(name)]
     if re.fullmatch(
         r"\W*(?:this|second|final|last|closer)[ ](?:time|pass|look|read(?:ing)?|take|round)\W*", name, re.I
@@ -291,9 +291,8 @@ def names_a_quality(name: str, criterion: str) -> bool:
     if name.isascii() or (criterion and same_name(name, criterion)):
         return heads_a_rating(name, criterion)
     words = [word.lower() for word in _WORD.findall(name)]
-    return not _NO_QUALITY.search(name) and any(
-        word in _HEADS or _QUALITY.search(word) or _NAMES_ALL.fullmatch(word) for word in words
-    )
+    known = any(word in _HEADS or _QUALITY.search(word) or _NAMES_ALL.fullmatch(word) for word in words)
+    return known and heads_a_rating(name, criterion)
 
 
 # Where a judge takes back what it said, with another answer or without one.

@@ -682,7 +682,7 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
 
 _LETTER = r"[^\W\d_]"
 _GIVES_ELSEWHERE = (  # of giving a rating, in other languages
-    r"(?:ver)?geben?|würde|erhält|bekommt|verdient|bewerte|donne(?:rais?|rai)?|attribue(?:rais?|rai)?|accorde(?:rais)?"
+    r"(?:ver)?gebe|würde|поставил|дал|calificaría|puntúo|erhält|bekommt|verdient|bewerte|donne(?:rais?|rai)?|attribue(?:rais?|rai)?|accorde(?:rais)?"
     r"|mets|mettrais|noterais|mérite|obtient|reçoit|dirais|doy|daría|otorgo|otorgaría|asigno|asignaría|pongo|pondría"
     r"|califico|merece|obtiene|recibe|diría|dou|daria|atribuo|atribuiria|recebe|obtém|avalio|diria|darei|assegno"
     r"|c['’]est(?=[ ]une?[ ])|ist(?=[ ]eine[ ])|es(?=[ ]un[ ])|è(?=[ ]un[ ])|é(?=[ ]um[ ])|assegnerei"
@@ -737,9 +737,9 @@ RULES = (
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
-            rf"\b(?P<name>average|mean)[ ](?:of|from|over)[ ](?:(?:[0-9.,;&+/ ]|and){{3,60}}"
-            rf"|(?:the|all|these)[ ](?:\w+[ ]){{0,2}}(?:criteria|scores|ratings|aspects|dimensions))[ ]?(?:[:=]"
-            rf"|\bis\b)[ ]?{_OPEN}{VALUE}{REACHED}",
+            rf"\b(?P<name>average|mean)[ ](?:of|from|over)[ ](?:(?:[0-9.,;&+/ ]|and){{3,60}}[:=]"
+            rf"|(?:the|all|these)[ ](?:\w+[ ]){{0,2}}(?:criteria|scores|ratings|aspects|dimensions)(?:[ ]?[:=]"
+            rf"|[ ]is\b))[ ]?{_OPEN}{VALUE}{REACHED}",
             rf"\b(?:for|to|giv\w+|mak\w+|yield\w*)[ ]an?[ ](?P<name>total)[ ](?:score[ ])?of[ ]{_OPEN}{VALUE}{REACHED}",
             rf"\b(?:let['’]?s[ ]say|(?:I['’]ll|I[ ]will|let['’]?s)[ ](?:now[ ]|then[ ])?(?:settle|go|say|record)"
             rf"(?:[ ](?:on|for|with|at))?)[ ](?P<name>)(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
@@ -790,7 +790,8 @@ RULES = (
         "phrase",
         _patterns(
             rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}",
-            rf"\b(?:is|be|remains),[ ][^,.:;!?\n0-9]{{1,40}},[ ](?:an?[ ]|only[ ]|about[ ]){{0,2}}[\"'*(\[]{{0,3}}"
+            rf"\b(?:is|be|remains),[ ](?![^,]{{0,30}}\b(?:best|most|least|not|sa[iy]\w*|claim\w*|if)\b)"
+            rf"[^,.:;!?\n0-9]{{1,40}},[ ](?:an?[ ]|only[ ]|about[ ]){{0,2}}[\"'*(\[]{{0,3}}"
             rf"{VALUE}{REACHED}",
             rf"\b(?P<gives>{_GIVES_ELSEWHERE})\b(?:[ ](?!(?:{_LIMITS})\b){_LETTER}[\w'’-]{{0,20}}){{0,7}}?[ ]"
             rf"[\"'*(\[]{{0,3}}{VALUE}(?=[*_\"')\]]{{0,3}}(?:[ ]{POINTS}\b)?[*_\"')\]]{{0,3}}(?:[.,;:!)\n]|\s*\Z"

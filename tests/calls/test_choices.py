@@ -350,3 +350,42 @@ def test_what_is_said_of_both_or_of_the_side_shown_first_is_no_verdict(text):
 )  # fmt: skip
 def test_a_label_of_quality_is_read_in_its_sentence(text, label):
     assert read_choice(text, ("bad", "ok", "good")).value == label
+
+
+TIES = [
+    "Die Antworten sind gleich gut.",
+    "Les deux réponses se valent.",
+    "Las dos respuestas son igual de buenas.",
+    "两个回答一样好。",
+    "I can't decide; both are equally good in my eyes.",
+    "A better answer would have cited the law; both fail to do so here, and badly. Tie.",
+]
+NO_TIES = [
+    "Die Antworten sind nicht gleich gut.",
+    "Las dos respuestas no son igual de buenas.",
+    "两个回答不一样好。",
+    "I can't say that they are equally good.",
+]
+
+
+@pytest.mark.parametrize(("text", "value"), [*((one, "tie") for one in TIES), *((one, None) for one in NO_TIES)])
+def test_a_tie_in_words_of_any_language_is_read_and_a_denied_one_is_not(text, value):
+    assert read_choice(text, PAIR).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Quality: Good. It would be excellent with sources.", "good"),
+        ("Fluency: good\nCoherence: poor", None),
+        ("Fluency: good\nCoherence: poor\nOverall: poor", "poor"),
+        ("Quality: Good structure but poor facts.", None),
+    ],
+)
+def test_a_label_behind_a_quality_s_name_is_read_where_nothing_is_rated_otherwise(text, value):
+    assert read_choice(text, ("poor", "good", "excellent")).value == value
+
+
+def test_a_reference_to_the_answer_hides_no_side():
+    assert read_choice("La réponse A est meilleure que la réponse B.", PAIR).value == "A"
+    assert read_choice("I strongly agree that it helps.", ("agree", "strongly agree")).value == "strongly agree"

@@ -104,6 +104,12 @@ ANSWERS = [
     ("Score: 2/5 => 3/5", "1-5", 3),
     ("Note : 3,5 / 5", "1-5", 3.5),
     ("Je donne 3,5 sur 5.", "1-5", 3.5),
+    ("6,5", "1-10", 6.5),
+    ("Score = 4,0", "1-5", 4),
+    ("Insgesamt: 3,5 Punkte", "1-5", 3.5),
+    ("★★★½", "1-5", 3.5),
+    ("0.8 (80%)", "0-1 any", 0.8),
+    ("4 = Good", "1-5", 4),
     ("It cannot be rated higher: 2", "1-5", 2),
     ("Score: 4 - it is short", "1-5", 4),
 ]
@@ -150,7 +156,6 @@ NO_ANSWER = [
     "Score: 5 and a half",
     "Score: three quarters",
     "3 or 4",
-    "4,5",
     "It has 3 errors.",
     "In 1999 they met.",
     "1. It rambles.\n2. It stops.",
@@ -453,6 +458,86 @@ def test_a_criterion_s_own_rating_counts_before_others_and_one_over_all(text, va
 )  # fmt: skip
 def test_numbers_of_other_things_are_no_rating(text):
     assert read_rating(text, "1-5", "Helpfulness").value is None
+
+
+RECKONED = [
+    ("Base 5, -1, -1 = 3", 3),
+    ("Base score: 5\n- No conclusion: -1\n- Slips: -0.5\n= 3.5", 3.5),
+    ("Accuracy 3 + depth 4 + style 5 = 12 / 3 = 4", 4),
+    ("Clarity 4, accuracy 3, tone 5 → mean 4.0", 4),
+    ("Mean of 4, 3 and 5: 4", 4),
+    ("It earns 3 points for facts, 1 point for style, for a total of 4 points.", 4),
+    ("| Aspect | Weight | Score |\n|---|---|---|\n| Facts | 50% | 4 |\n| **Total** | 100% | **3** |", 3),
+    ("Base score: 5\n- No conclusion: -1", None),
+    ("The student wrote:\n2 + 2 = 4\nThis is right.", None),
+    ("Scores: 4,3", None),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), RECKONED)
+def test_what_a_judge_reckons_out_is_read_by_its_result(text, value):
+    assert read_rating(text, "1-5").value == value
+
+
+SETTLED = [
+    ("5? No. 4? No. 3? Yes.", 3),
+    ("Is it a 5? Not quite. Is it a 4? Yes, I think so.", 4),
+    ("Does it cite 3 sources? Yes.", None),
+    ("Is it a 5? Yes, but only for style.", None),
+    ("From 2 to 3; let's say 3.", 3),
+    ("I'll stay with my earlier score of 4.", 4),
+    ("This is, without question, a five.", 5),
+    ("This is, as the author says, a 5.", None),
+    ("4 if we're generous, but strictly it is a 3.", None),
+    ("The factual part deserves 4, the style 2.", None),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), SETTLED)
+def test_what_a_judge_settles_on_is_read_and_what_it_leaves_open_is_not(text, value):
+    assert read_rating(text, "1-5").value == value
+
+
+ELSEWHERE = [
+    ("Le daría un 4, pero hay errores: 3.", 3),
+    ("Ich würde hier eine 4 geben, da aber zwei Fakten erfunden sind, vergebe ich am Ende nur 2 Punkte.", 2),
+    ("Auf einer Skala von 1 bis 5 bekommt dieser Text von mir eine glatte 2.", 2),
+    ("Assegno un punteggio di 3 perché mancano due fatti.", 3),
+    ("Ce n'est pas un 5. C'est un 3.", 3),
+    ("我认为可以打4分，不过考虑到有两处错误，最终给2分。", 2),
+    ("10点中7点とします。", None),
+    ("Si tuviera que elegir, le daría un 4.", 4),
+    ("Si citara fuentes, le daría un 5.", None),
+    ("Ich würde 5 geben, wenn Quellen da wären.", None),
+    ("El autor dice que merece un 5.", None),
+    ("Der Text verdient höchstens eine 3.", None),
+    ("Le film obtient 4 étoiles.", None),
+    ("4, voire 5", None),
+    ("字数：4", None),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), ELSEWHERE)
+def test_ratings_of_other_languages_are_read_and_what_they_only_suppose_is_not(text, value):
+    assert read_rating(text, "1-5").value == value
+
+
+@given(
+    st.integers(1, 5),
+    st.sampled_from(
+        ["连贯性：{}\n流畅性：5", "Cohérence : {}\nClarté : 5", "**Kohärenz** (1-5): {} – klar\n**Klarheit** (1-5): 5"]
+    ),
+)
+def test_a_criterion_s_line_is_read_in_any_language(point, lines):
+    name = {"连": "连贯性", "C": "cohérence", "*": "Kohärenz"}[lines[0]]
+    assert read_rating(lines.format(point), "1-5", name).value == point
+
+
+@given(st.integers(10, 49))
+def test_a_decimal_comma_reads_as_a_point_does(tenths):
+    comma, value = f"{tenths // 10},{tenths % 10}", tenths / 10
+    for said in ("{}", "Note : {}", "{} von 5", "Score: {} points", "Je donne une note de {}."):
+        assert read_rating(said.format(comma), "1-5").value == pytest.approx(value)
 
 
 def test_a_number_in_json_may_have_any_blank_beside_it():
