@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from judgegraph import registry
 from judgegraph.agents.fusion import without_evidence
 from judgegraph.agents.person import Person
-from judgegraph.errors import ConfigError, one_line, settings_checked
+from judgegraph.errors import ConfigError, meant_of, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry.lookup import keys, makes_parts
 from judgegraph.tools.catalogue import Assistant, AssistantLike, assistants, find_all
@@ -128,7 +128,7 @@ def _method(name: str, settings: dict[str, Any], offered: dict[str, Any]) -> Any
     build = registry.factory(name)  # of a file
     takes, any_more = registry.settings_of(build)
     if not any_more and (unknown := sorted(set(settings) - set(takes))):
-        raise ConfigError(f"{name} has no setting {', '.join(unknown)}; known: {', '.join(takes) or 'none'}")
+        raise ConfigError(f"{name} has no setting {', '.join(unknown)}{meant_of(unknown[0], takes)}")
     return build(**{k: v for k, v in offered.items() if k in takes} | settings)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.data.samples import ABSENT, column_list, grouping_value, value_at
-from judgegraph.errors import ConfigError, DataError, counted, one_line
+from judgegraph.errors import ConfigError, DataError, counted, handing_on, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers
 from judgegraph.meta.cells import (
     Answer,
@@ -30,7 +30,7 @@ from judgegraph.meta.cells import (
     single,
 )
 from judgegraph.meta.conventions import Conventions, Unreadable
-from judgegraph.meta.judgements import Raw, read_table
+from judgegraph.meta.judgements import Columns, Raw, read_table
 from judgegraph.meta.result import AGREE, NONE, Ends, json_values, settled_ends
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
@@ -798,6 +798,7 @@ def _shared(one: Codes, other: Codes) -> Codes:
 _CHOICES = frozenset(field.name for field in fields(Conventions))
 
 
+@handing_on(Conventions, of_run, of_table, Columns)
 def rank_systems(
     of: Run | str | os.PathLike[str] | Sequence[Entrants], conventions: Conventions | None = None,
     rule: EloRule | None = None, **more: Any,

@@ -15,7 +15,16 @@ from pydantic import ValidationError
 
 from judgegraph.calls.estimate import READABLE, SAMPLES, Guessed
 from judgegraph.calls.ledger import ReadOnlyLedger
-from judgegraph.errors import WRITTEN_IN, ConfigError, StateError, in_words, off_its_ways, one_line
+from judgegraph.errors import (
+    WRITTEN_IN,
+    ConfigError,
+    StateError,
+    ValueRefused,
+    in_words,
+    off_its_ways,
+    one_line,
+    settings_checked,
+)
 from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge, runs_own
 from judgegraph.runs.identity import details
 from judgegraph.runs.item import item_of, node_of
@@ -35,6 +44,7 @@ PAIR = SAMPLES[0].model_copy(update={"id": "3", "rival": "It is shut until sprin
 SURE = (StateError, NameError, ImportError, InvalidUpdateError)  # whatever is judged
 
 
+@settings_checked
 def dry_check(graph: Any) -> tuple[Finding, ...]:
     """Run a compiled graph on three samples that are made up, one of them a pair; arguments as `adry_check`."""
     return run_sync(adry_check(graph))
@@ -111,7 +121,7 @@ def _noted(graph: Any, sample: Sample, state: Any) -> Iterator[Finding]:
 
 def _is_sure(error: Exception) -> bool:
     """Whether it lies in the graph, and in nothing that a sample made up may lack."""
-    if isinstance(error, ValidationError):
+    if isinstance(error, ValidationError | ValueRefused):
         return error.title in WRITTEN_IN and all(one["input"] is not None for one in error.errors())
     if isinstance(error, TypeError | AttributeError):
         return "NoneType" not in str(error)

@@ -29,7 +29,7 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger, LedgerError, ledger_name
 from judgegraph.calls.limits import Limits, limits_of_run
 from judgegraph.data.samples import Samples, checked, data_of, how_many, mark_of
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, handing_on, one_line, settings_checked
 from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices, sees
@@ -171,18 +171,7 @@ def _leave() -> None:
         _before = None
 
 
-def evaluate(graph: Any, samples: Iterable[Sample | Mapping[str, Any]], **settings: Any) -> Run:
-    """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
-
-    Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
-    flight is finished and saved, as far as `grace` lets it, then the interrupt goes on to the caller; a second one
-    cancels what is in flight.
-    """
-    check_setting("stop", settings.get("stop"))
-    stop = settings.pop("stop", None) or threading.Event()
-    return run_sync(aevaluate(graph, samples, stop=stop, **settings), drain=stop.set)
-
-
+@settings_checked
 async def aevaluate(
     graph: Any, samples: Iterable[Sample | Mapping[str, Any]], *, out: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
@@ -266,6 +255,19 @@ async def aevaluate(
     ):
         await _all(work, concurrency, grace)
     return Run(record.manifest, sorted(work.items, key=lambda item: item.place), folder)
+
+
+@handing_on(aevaluate)
+def evaluate(graph: Any, samples: Iterable[Sample | Mapping[str, Any]], **settings: Any) -> Run:
+    """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
+
+    Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
+    flight is finished and saved, as far as `grace` lets it, then the interrupt goes on to the caller; a second one
+    cancels what is in flight.
+    """
+    check_setting("stop", settings.get("stop"))
+    stop = settings.pop("stop", None) or threading.Event()
+    return run_sync(aevaluate(graph, samples, stop=stop, **settings), drain=stop.set)
 
 
 def _folder(out: str | os.PathLike[str]) -> Folder:

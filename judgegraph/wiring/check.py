@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.errors import ConfigError, counted
+from judgegraph.errors import ConfigError, counted, settings_checked
 from judgegraph.models.judges import destination
 from judgegraph.registry.lookup import judges_of
 from judgegraph.types import Criterion
@@ -109,6 +109,7 @@ class Wiring:
         return {"name": self.name, "wired": self.ok, "nodes": nodes, "findings": found}
 
 
+@settings_checked
 def check(graph: Any, *, strict: bool = True) -> Wiring:
     """Prove that a graph is wired: every key read is written before, every node is reached, every loop is bounded.
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
-from itertools import islice
+from itertools import islice, zip_longest
 from types import BuiltinFunctionType, NoneType
 from typing import Any, get_type_hints
 
@@ -41,7 +41,7 @@ from judgegraph.wiring.code import (
     plain_type,
     source_of,
 )
-from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part, Step, declared, path_text
+from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part, Step, declared, path_text, renamed_alone
 from judgegraph.wiring.drawn import drawn as drawn_of
 from judgegraph.wiring.functions import Way, given, taken
 
@@ -187,7 +187,7 @@ def _readers(graph: Drawn, outer: tuple[Part, ...]) -> Iterator[tuple[Part, list
         writers = [*seen, *(leaf for one in before for leaf in _leaves_of(one))]
         if part.inside is not None:
             yield from _readers(part.inside, tuple(writers))
-        elif writers and (_joins(part) or (_is_users(part) and SCORES in part.reads | part.may_read)):
+        elif writers and (_joins(part) or (_is_users(part) and SCORES in part.asks)):
             yield part, writers
 
 
@@ -211,7 +211,7 @@ def _joins(part: Part) -> bool:
 
 
 def _reads_scores(part: Part) -> bool:
-    return part.writes is not None and not part.writes >= VOCABULARY and SCORES in part.reads | part.may_read
+    return part.writes is not None and not part.writes >= VOCABULARY and SCORES in part.asks
 
 
 def _of_user(runs: Any) -> bool:
@@ -512,6 +512,16 @@ def same_part(one: Part, other: Part) -> bool:
     return bool(one.runs == other.runs) or (codes[0] is not None and codes[0] == codes[1])
 
 
+def renamed(some: Iterable[Part], others: Iterable[Part]) -> bool:
+    """Whether nodes are the same but for names, in their order and in subgraphs too."""
+    return all(
+        a is not None and b is not None and (
+            renamed(a.inside.parts.values(), b.inside.parts.values()) if a.inside and b.inside
+            else same_part(a, b) or renamed_alone(a.runs, b.runs)
+        ) for a, b in zip_longest(some, others)
+    )  # fmt: skip
+
+
 def _same_parts(some: Sequence[Part], others: Sequence[Part]) -> bool:
     """Whatever their names and order."""
     both = ((some, others), (others, some))
@@ -536,7 +546,7 @@ def _feeding(graph: Drawn, path: Sequence[str]) -> Iterator[Part]:
 def _writers_before(graph: Drawn, name: str, wanted: Keys) -> tuple[list[Part], Keys]:
     """The nodes before one that write what it reads, or what these read; and all keys that they read."""
     part = graph.parts[name]
-    wanted = wanted | part.reads | part.may_read
+    wanted = wanted | part.asks
     for way in (way for ways in graph.ways.values() for way in ways if name in way.sent):
         wanted |= way.reads  # what it is sent is made of these
     left = [graph.parts[n] for n in sorted(nx.ancestors(graph.arrows, name)) if n in graph.parts and n != name]
