@@ -11,7 +11,7 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import lru_cache
@@ -301,11 +301,12 @@ KINDS = {
 EXAMPLES = {"Criterion": "jg.criteria_set('summary').criteria", "Reader": "jg.Reader('mean', samples=8)"}
 
 
-def settings_checked(made: M, *rest: Callable[..., Any] | str) -> M:
+def settings_checked(made: M, *rest: Callable[..., Any] | str, kinds: Collection[str] | None = None) -> M:
     """A function or a dataclass that refuses, by a ConfigError, a setting that it lacks or that is of another kind.
 
     Args:
         rest: what takes the settings that the function hands on; "module:name" is imported when it is first called.
+        kinds: settings whose kind is looked at, where it looks at the others itself; None: all.
     """
     call: Any = made.__init__ if isinstance(made, type) else made  # type: ignore[misc]
     first = 1 if isinstance(made, type) else 0  # without `self`
@@ -315,14 +316,14 @@ def settings_checked(made: M, *rest: Callable[..., Any] | str) -> M:
 
         @functools.wraps(call)
         async def awaited(*args: Any, **given: Any) -> Any:
-            refuse_wrong(made, *takes(), args, given)
+            refuse_wrong(made, *takes(), args, given, kinds)
             return await call(*args, **given)
 
         return cast(M, awaited)
 
     @functools.wraps(call)
     def checked(*args: Any, **given: Any) -> Any:
-        refuse_wrong(made, *takes(), args[first:], given)
+        refuse_wrong(made, *takes(), args[first:], given, kinds)
         return call(*args, **given)
 
     if isinstance(made, type):
@@ -331,9 +332,9 @@ def settings_checked(made: M, *rest: Callable[..., Any] | str) -> M:
     return cast(M, checked)
 
 
-def handing_on(*rest: Callable[..., Any] | str) -> Callable[[M], M]:
+def handing_on(*rest: Callable[..., Any] | str, kinds: Collection[str] | None = None) -> Callable[[M], M]:
     """`settings_checked` of a function that hands its further settings on to these."""
-    return lambda made: settings_checked(made, *rest)
+    return lambda made: settings_checked(made, *rest, kinds=kinds)
 
 
 def _takes(
@@ -354,7 +355,7 @@ def _takes(
 
 def refuse_wrong(
     made: Any, takes: Mapping[str, inspect.Parameter], rest: Iterable[Callable[..., Any]], args: Sequence[Any],
-    given: Mapping[str, Any],
+    given: Mapping[str, Any], kinds: Collection[str] | None = None,
 ) -> None:  # fmt: skip
     """
     Raises:
@@ -370,7 +371,8 @@ def refuse_wrong(
     except TypeError as error:
         named = f"; by name: {name}({known[0]}=...)" if args and known else ""
         raise ConfigError(f"{name}: {error}{named}") from None
-    chosen = {key: value for key, value in values.items() if value is not takes[key].default}
+    asked = values if kinds is None else values.keys() & kinds
+    chosen = {key: values[key] for key in asked if values[key] is not takes[key].default}
     hints = {key: hint for one in (*rest, made) for key, hint in _hints(one).items()} if chosen else {}
     found = [(key, misfit(hints[key], value)) for key, value in chosen.items() if key in hints]
     found += [("name", "expected a name, got ''")] if isinstance(made, type) and chosen.get("name") == "" else []

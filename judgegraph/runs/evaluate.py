@@ -29,7 +29,7 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger, LedgerError, ledger_name
 from judgegraph.calls.limits import Limits, limits_of_run
 from judgegraph.data.samples import Samples, checked, data_of, how_many, mark_of
-from judgegraph.errors import ConfigError, DataError, handing_on, one_line, settings_checked
+from judgegraph.errors import ConfigError, DataError, handing_on, one_line
 from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices, sees
@@ -171,7 +171,10 @@ def _leave() -> None:
         _before = None
 
 
-@settings_checked
+SWITCHES = {"retry_failed", "check", "reference"}  # `check_arguments` looks at all else
+
+
+@handing_on(kinds=SWITCHES)
 async def aevaluate(
     graph: Any, samples: Iterable[Sample | Mapping[str, Any]], *, out: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
@@ -257,7 +260,7 @@ async def aevaluate(
     return Run(record.manifest, sorted(work.items, key=lambda item: item.place), folder)
 
 
-@handing_on(aevaluate)
+@handing_on(aevaluate, kinds=SWITCHES)
 def evaluate(graph: Any, samples: Iterable[Sample | Mapping[str, Any]], **settings: Any) -> Run:
     """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
 

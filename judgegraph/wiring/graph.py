@@ -78,6 +78,8 @@ def _may_be_none(agent: Any, name: str) -> bool:
 def _wrong(judge: Any) -> str:
     """What is wrong with a judge's name, "" for nothing."""
     name = judge.model if isinstance(judge, Endpoint) else judge
+    if isinstance(name, type):
+        return f"the class {name.__name__}: make one, {name.__name__}(...)"
     if not isinstance(name, str):
         return "" if hasattr(name, "ainvoke") else one_line(repr(name), 60)
     provider, _, model = name.partition(":")
@@ -416,7 +418,11 @@ def without_criteria(graph: Drawn) -> Iterator[Finding]:
     parts = [(part, drawn) for drawn in graph.everywhere() for part in drawn.parts.values() if part.inside is None]
     if any("criteria" in (part.writes or {"criteria"}) and _brings(part.runs) for part, _ in parts):
         return
-    judges = [(part, drawn) for part, drawn in parts if "scores" in (part.writes or frozenset()) - part.reads]
+    judges = [
+        (part, drawn) for part, drawn in parts
+        if "scores" in (part.writes or frozenset()) - part.reads
+        and not ("runs" in part.asks and type(part.runs).__module__.startswith("judgegraph."))  # it joins others'
+    ]  # fmt: skip
     idle = [(part, drawn) for part, drawn in judges if getattr(part.runs, "prompt", "") and not _criteria(part.runs)]
     if len(idle) < len(judges):
         return
@@ -539,11 +545,11 @@ def _feeding(graph: Drawn, path: Sequence[str]) -> Iterator[Part]:
         graph = inside
         around.append(graph)
     for level, name in zip(reversed(around), reversed(path), strict=False):
-        before, wanted = _writers_before(level, name, wanted)
+        before, wanted = writers_before(level, name, wanted)
         yield from before
 
 
-def _writers_before(graph: Drawn, name: str, wanted: Keys) -> tuple[list[Part], Keys]:
+def writers_before(graph: Drawn, name: str, wanted: Keys) -> tuple[list[Part], Keys]:
     """The nodes before one that write what it reads, or what these read; and all keys that they read."""
     part = graph.parts[name]
     wanted = wanted | part.asks

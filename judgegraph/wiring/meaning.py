@@ -20,7 +20,7 @@ from judgegraph.types import Scale, Score
 from judgegraph.wiring.code import Finding, Source, functions, listed, mentions, source_of
 from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions, renamed_alone
 from judgegraph.wiring.functions import compared, named_texts
-from judgegraph.wiring.graph import fed_alike, is_agent, parted, renamed, same
+from judgegraph.wiring.graph import fed_alike, is_agent, parted, renamed, same, writers_before
 
 OURS = "judgegraph."
 Scales = Mapping[str, Scale]  # criterion -> its scale
@@ -420,21 +420,20 @@ class Writer(NamedTuple):
 
 
 def same_scores(drawn: Drawn) -> Iterator[Finding]:
-    """Agents of one name and stage with different settings, or fed differently, that overwrite each other.
-
-    Of what else they write it is told where their graphs have not been told of.
+    """Agents of one name and stage with different settings, or fed differently, that overwrite each other, and one
+    opinion given twice. Of what else they write it is told where their graphs have not been told of.
     """
     told: set[str] = set()
     graphs: set[tuple[str, str]] = set()
     for key, one, other in ((k, *pair) for k in NAMED for pair in combinations(_writers(drawn, k), 2)):
         where = parted(drawn, one.at, other.at)
-        apart = key == "scores" and renamed_alone(one.part.runs, other.part.runs) and _twins(one, other)
+        apart = key == "scores" and renamed_alone(one.part.runs, other.part.runs)
         if where is None or other.at in told or not (apart or _mark(key, one.part) == _mark(key, other.part)):
             continue
         common, (first, *_), (second, *_) = where
         pair = (common.at(first), common.at(second))
-        twins = apart or (key == "scores" and _twins(one, other))
-        if pair in graphs and (twins or key != "scores"):
+        twins = key == "scores" and _twins(one, other, common, first, second)
+        if (apart and not twins) or (pair in graphs and (twins or key != "scores")):
             continue
         if key == KEY and (one.graph is not other.graph or _in_turn(common, first, second)):
             continue  # of one critic's rounds the later stands
@@ -447,15 +446,13 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
         elif one.graph is not other.graph and "scores" not in common.parts[second].asks:
             if twins:  # a method that stands twice
                 graphs.add(pair)
-                why = "are one method with the same settings: they are one opinion"
-                yield _opinion(*pair, why, apart, apart and _settles(other.part.runs))
+                wrong = apart and _settles(other.part.runs)
+                yield _opinion(*pair, "are one method with the same settings: one opinion", apart, wrong)
         elif key == "scores" and _settles(other.part.runs):
             told.add(other.at)
             of = "one critic's verdicts" if apart else f"the same verdicts of critic '{other.part.runs.name}'"
             yield _opinion(one.at, other.at, f"apply {of}", apart, apart)
         elif key == "scores" and hasattr(other.part.runs, "judge") and one.graph is other.graph:
-            if apart and not fed_alike(drawn, one.at, other.at):
-                continue
             told.add(other.at)
             yield _opinion(one.at, other.at, "ask one judge the same: they are one opinion", apart, False)
 
@@ -521,12 +518,15 @@ def _alike(drawn: Drawn, one: Writer, other: Writer) -> bool:
     return one.part.runs == other.part.runs and same(*critics) and fed_alike(drawn, one.at, other.at)
 
 
-def _twins(one: Writer, other: Writer) -> bool:
-    """Whether what makes their scores differs in names alone: their graphs, or in one graph their critics."""
-    if one.graph is not other.graph:
-        return renamed(*(writer.graph.parts.values() for writer in (one, other)))
-    named = ([p for p in _critics(w).values() if getattr(p.runs, "name", "") == w.part.runs.name] for w in (one, other))
-    return not _settles(one.part.runs) or renamed(*named)
+def _twins(one: Writer, other: Writer, common: Drawn, first: str, second: str) -> bool:
+    """Whether what makes their scores differs in names alone: the graphs around them, or in one graph their critics."""
+    if one.graph is other.graph:
+        names = [writer.part.runs.name for writer in (one, other)]
+        by = ([c for c in _critics(one).values() if getattr(c.runs, "name", "") == name] for name in names)
+        return not _settles(one.part.runs) or renamed(*by)
+    parts = [common.parts[first], common.parts[second]]
+    before = [writers_before(common, part.name, frozenset())[0] for part in parts if "scores" not in part.asks]
+    return renamed(parts[:1], parts[1:]) and before[:1] == before[1:]
 
 
 def _critics(one: Writer) -> dict[str, Part]:
