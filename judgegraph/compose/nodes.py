@@ -60,7 +60,8 @@ class MetricNode:
         answer = {"label" if isinstance(finding.value, str) else "value": finding.value}
         return Score.model_validate({
             "criterion": finding.assistant, "agent": self.name, "stage": self.stage, "reader": "plain",
-            "status": finding.status, "reason": finding.reason, "notes": (off,) if off else (), **(answer if finding.status == "ok" else {}),
+            "status": finding.status, "reason": finding.reason, "notes": (off,) if off else (),
+            **(answer if finding.status == "ok" else {}),
         })  # fmt: skip
 
 
