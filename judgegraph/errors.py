@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import functools
 import inspect
+import operator
+import os
+import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from pydantic import TypeAdapter, ValidationError
@@ -21,7 +26,8 @@ damaged_lines: ContextVar[dict[str, None] | None] = ContextVar("judgegraph_damag
 
 __all__ = [
     "AuthError", "ConfigError", "CriteriaError", "DataError", "ExtraError", "JudgegraphError", "PromptError",
-    "ReplyError", "ScaleError", "StateError", "bare", "credentials", "one_line", "printable", "scrubbed", "secrets_of",
+    "ReplyError", "ScaleError", "StateError", "ValueRefused", "bare", "credentials", "one_line", "printable",
+    "scrubbed", "secrets_of",
 ]  # fmt: skip
 
 
@@ -78,6 +84,32 @@ class StateError(JudgegraphError, ValueError):
     """A node wrote what a run cannot take up; the message names node, key and cure."""
 
 
+class ValueRefused(JudgegraphError, ValueError):
+    """A value cannot be made of what was given; the message names its field, what is wrong and what is known.
+
+    Attributes:
+        title: what was to be made, such as "Score". found: what pydantic says of each field.
+    """
+
+    title = ""
+    found: Sequence[Any] = ()
+
+    @classmethod
+    def of(cls, error: ValidationError, known: Iterable[str]) -> Self:
+        """In place of pydantic's own error, which speaks to programmers and names an address."""
+        found = error.errors(include_url=False)
+        unknown = [str(one["loc"][0]) for one in found if one["type"] == "extra_forbidden" and len(one["loc"]) == 1]
+        told = [f"{error.title} has no field '{one_line(key, 60)}'{meant_of(key, known)}" for key in unknown[:1]]
+        told = told or [f"{error.title}: {_fault(one)}" for one in found[:5]]
+        made = cls("\n".join(told))
+        made.title, made.found = error.title, found
+        return made
+
+    def errors(self, **_: Any) -> Sequence[Any]:
+        """As pydantic's error has it."""
+        return self.found
+
+
 class ReplyError(JudgegraphError):
     """A model call ended without a usable reply; `status` says how, `text` keeps what came back.
 
@@ -103,6 +135,8 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
+FEW = 4  # names that are listed even where one of them is meant
+SHORT = 40  # characters of a text that a message shows; a longer one may be what is judged
 BRANCHES = "langgraph.graph._branch"  # the module that follows conditional edges
 WRITTEN_IN: Mapping[str, str] = {  # what nodes make -> the key of the state that holds it
     "Score": "scores", "Rectification": "rectifications", "Comparison": "comparisons", "Finding": "findings",
@@ -117,7 +151,7 @@ def in_words(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = ""
-    if isinstance(error, ValidationError):
+    if isinstance(error, ValidationError | ValueRefused):
         wrong = (
             f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}, got {given_as(one['input'])}"
             for one in error.errors()
@@ -129,6 +163,24 @@ def in_words(error: BaseException) -> str:
     elif off_its_ways(error):
         text = f"what follows it gave {one_line(text, 60)}, which is none of its targets: return one of them, or END"
     return f"{kind}: {text}" if text.strip() else f"{kind}, which says no more"
+
+
+def _fault(one: Mapping[str, Any]) -> str:
+    """A field, why it was refused, and what it was given where that is short."""
+    value, said = one["input"], one["msg"].removeprefix("Value error, ")
+    short = value is None or isinstance(value, int | float) or (isinstance(value, str) and len(value) <= SHORT)
+    got = "" if one["type"] == "missing" else f", got {one_line(repr(value)) if short else given_as(value)}"
+    where = ".".join(map(str, one["loc"]))
+    return f"{where}: {said}{got}" if where else f"{said}{'' if isinstance(value, Mapping) else got}"
+
+
+def meant_of(name: str, known: Iterable[str]) -> str:
+    """ "; did you mean 'criteria'?" for a name that none has; what is known, where that is little or none is close."""
+    known = tuple(known)
+    near = get_close_matches(name, known, 1)
+    meant = f"did you mean '{near[0]}'?" if near else ""
+    listed = f"known: {', '.join(known) or 'none'}" if not near or len(known) <= FEW else ""
+    return f"; {meant}{' ' if meant and listed else ''}{listed}"
 
 
 def given_as(value: object) -> str:
@@ -242,8 +294,11 @@ def scrubbed(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 M = TypeVar("M", bound=Callable[..., Any])
+BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 SEVERAL = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 ONE_NAME = "a text is one name"  # annotated to names of which one may stand alone
+SHOWN_AS_IT_IS = (str, bytes, int, float, NoneType, Sequence, Mapping, Set)
+KNOWN = (Sequence, Iterable, Mapping, list, tuple, dict, os.PathLike)
 PLAIN = (bool, int, float, str, NoneType)
 KINDS = {
     "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
@@ -251,16 +306,29 @@ KINDS = {
 EXAMPLES = {"Criterion": "jg.criteria_set('summary').criteria", "Reader": "jg.Reader('mean', samples=8)"}
 
 
-def settings_checked(made: M) -> M:
-    """A function or a dataclass that refuses, by a ConfigError, a setting that it lacks or that is of another kind."""
+def settings_checked(made: M, *rest: Callable[..., Any] | str, kinds: Collection[str] | None = None) -> M:
+    """A function or a dataclass that refuses, by a ConfigError, a setting that it lacks or that is of another kind.
+
+    Args:
+        rest: what takes the settings that the function hands on; "module:name" is imported when it is first called.
+        kinds: settings whose kind is looked at, where it looks at the others itself; None: all.
+    """
     call: Any = made.__init__ if isinstance(made, type) else made  # type: ignore[misc]
-    parameters = dict(inspect.signature(call).parameters)
-    if isinstance(made, type):
-        parameters.pop("self", None)
+    first = 1 if isinstance(made, type) else 0  # without `self`
+    takes = functools.cache(lambda: _takes(call, first, rest))
+
+    if inspect.iscoroutinefunction(call):
+
+        @functools.wraps(call)
+        async def awaited(*args: Any, **given: Any) -> Any:
+            refuse_wrong(made, *takes(), args, given, kinds)
+            return await call(*args, **given)
+
+        return cast(M, awaited)
 
     @functools.wraps(call)
     def checked(*args: Any, **given: Any) -> Any:
-        refuse_wrong(made, parameters, args[1:] if isinstance(made, type) else args, given)
+        refuse_wrong(made, *takes(), args[first:], given, kinds)
         return call(*args, **given)
 
     if isinstance(made, type):
@@ -269,39 +337,76 @@ def settings_checked(made: M) -> M:
     return cast(M, checked)
 
 
+def handing_on(*rest: Callable[..., Any] | str, kinds: Collection[str] | None = None) -> Callable[[M], M]:
+    """`settings_checked` of a function that hands its further settings on to these."""
+    return lambda made: settings_checked(made, *rest, kinds=kinds)
+
+
+def _takes(
+    call: Callable[..., Any], first: int, rest: Iterable[Callable[..., Any] | str]
+) -> tuple[Mapping[str, inspect.Parameter], tuple[Callable[..., Any], ...]]:  # fmt: skip
+    """Name -> parameter, those of what it hands on with them, and what that is."""
+    found = {one.name: one for one in [*inspect.signature(call).parameters.values()][first:]}
+    others = tuple(pkgutil.resolve_name(one) if isinstance(one, str) else one for one in rest)
+    for other in others:
+        kinds = BY_NAME if isinstance(other, type) else BY_NAME[:1]
+        more = [one for one in inspect.signature(other).parameters.values() if one.kind in kinds]
+        found = {name: one for name, one in found.items() if one.kind is not one.VAR_KEYWORD}
+        found |= {
+            one.name: one.replace(kind=one.KEYWORD_ONLY, default=None) for one in more if one.name not in found
+        }  # fmt: skip
+    return found, others
+
+
 def refuse_wrong(
-    made: Any, takes: Mapping[str, inspect.Parameter], args: Sequence[Any], given: Mapping[str, Any]
+    made: Any, takes: Mapping[str, inspect.Parameter], rest: Iterable[Callable[..., Any]], args: Sequence[Any],
+    given: Mapping[str, Any], kinds: Collection[str] | None = None,
 ) -> None:  # fmt: skip
     """
     Raises:
         ConfigError: something is not to be made with these arguments; a line for each that is wrong.
     """
     name = made.__name__
-    known = [one.name for one in takes.values() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    rest = any(one.kind is one.VAR_KEYWORD for one in takes.values())
-    if not rest and (unknown := [key for key in given if key not in known]):
-        near = get_close_matches(unknown[0], known, 1, 0.5)
-        meant = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(known)}"
-        raise ConfigError(f"{name} has no setting '{one_line(unknown[0], 60)}'{meant}")
+    known = [one.name for one in takes.values() if one.kind in BY_NAME]
+    any_more = any(one.kind is one.VAR_KEYWORD for one in takes.values())
+    if not any_more and (unknown := [key for key in given if key not in known]):
+        raise ConfigError(f"{name} has no setting '{one_line(unknown[0], 60)}'{meant_of(unknown[0], known)}")
     try:
         values = inspect.Signature(list(takes.values())).bind(*args, **given).arguments
     except TypeError as error:
         named = f"; by name: {name}({known[0]}=...)" if args and known else ""
         raise ConfigError(f"{name}: {error}{named}") from None
-    chosen = {key: value for key, value in values.items() if value is not takes[key].default}
-    hints = _hints(made) if chosen else {}
+    asked = values if kinds is None else values.keys() & kinds
+    chosen = {key: values[key] for key in asked if values[key] is not takes[key].default}
+    hints = {key: hint for one in (*rest, made) for key, hint in _hints(one).items()} if chosen else {}
     found = [(key, misfit(hints[key], value)) for key, value in chosen.items() if key in hints]
     found += [("name", "expected a name, got ''")] if isinstance(made, type) and chosen.get("name") == "" else []
     if wrong := [f"{name}: {key}: {why}" for key, why in found if why]:
         raise ConfigError("\n".join(wrong))
 
 
+class _Names(dict[str, Any]):
+    """What names in annotations mean that type checkers alone import: our public ones, and anything for the rest."""
+
+    def __init__(self, made: Any) -> None:
+        super().__init__(JudgeLike=object)
+        homes = [
+            sys.modules[one.__module__] for one in getattr(made, "__mro__", [made]) if one.__module__ in sys.modules
+        ]
+        self._there = {name for home in (*homes, builtins) for name in vars(home)}
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._there:
+            raise KeyError(name)
+        return getattr(sys.modules["judgegraph"], name, Any)
+
+
 @lru_cache(maxsize=256)
 def _hints(made: Callable[..., Any]) -> Mapping[str, Any]:
     """Its annotations; without those of several values, and all where one cannot be resolved."""
     try:
-        found = get_type_hints(made, localns={"JudgeLike": object}, include_extras=True)
-    except Exception:  # a name that type checkers alone know
+        found = get_type_hints(made, localns=_Names(made), include_extras=True)
+    except Exception:
         return {}
     if isinstance(made, type):
         return found
@@ -320,25 +425,28 @@ def misfit(hint: Any, value: Any) -> str:
     if all(_is_known(kind) for kind in kinds) and not any(_fits(kind, value) for kind in kinds):
         wants = [expected(Union[tuple(k for k in kinds if is_plain(k))])] if any(map(is_plain, kinds)) else []  # noqa: UP007
         wants += [_named(kind) for kind in kinds if not is_plain(kind)]
-        return f"expected {' or '.join(wants)}, got {one_line(repr(value), 80)}"
+        lone = any(get_origin(kind) is Sequence and not misfit(get_args(kind)[0], value) for kind in kinds)
+        got = one_line(repr(value), 80) if isinstance(value, SHOWN_AS_IT_IS) else given_as(value)
+        return f"expected {' or '.join(wants)}, got {got}{'; one goes in a list: [...]' if lone else ''}"
     return ""
 
 
 def _is_known(kind: Any) -> bool:
     origin = get_origin(kind) or kind
     ours = getattr(origin, "__module__", "").startswith("judgegraph.") and not getattr(origin, "_is_protocol", False)
-    return is_plain(kind) or (isinstance(origin, type) and (ours or origin in (Sequence, Mapping, list, tuple, dict)))
+    return is_plain(kind) or (isinstance(origin, type) and (ours or origin in KNOWN))
 
 
 def _fits(kind: Any, value: Any) -> bool:
     if is_plain(kind):
+        counts = hasattr(value, "__index__") and not isinstance(value, bool)  # a number of NumPy's too
         try:
-            _adapter(kind).validate_python(value, strict=True)
+            _adapter(kind).validate_python(operator.index(value) if counts else value, strict=True)
         except ValidationError:
             return False
         return True
     origin = get_origin(kind) or kind
-    return isinstance(value, origin) and not (origin is Sequence and isinstance(value, str | bytes))
+    return isinstance(value, origin) and not (origin in (Sequence, Iterable) and isinstance(value, str | bytes))
 
 
 @lru_cache(maxsize=256)
@@ -349,6 +457,8 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
 def _named(kind: Any) -> str:
     """ "a list of Criterion, such as jg.criteria_set('summary').criteria", "a mapping", "a Reader, such as ..."."""
     origin, within = get_origin(kind) or kind, get_args(kind)
+    if origin is os.PathLike:
+        return "a path"
     one = getattr(within[0], "__name__", "") if within and origin in (Sequence, list, tuple) else ""
     name = "a mapping" if origin in (Mapping, dict) else "a list" if within else f"a {origin.__name__}"
     shown = one if one in EXAMPLES else origin.__name__

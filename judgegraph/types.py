@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, Strict, ValidationError, model_validator
 from typing_extensions import TypedDict
 
-from judgegraph.errors import DataError, ScaleError, StateError, one_line
+from judgegraph.errors import DataError, ScaleError, StateError, ValueRefused, one_line
 from judgegraph.evidence import (
     Image,
     Passage,
@@ -292,8 +292,15 @@ class Scale(Value):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """From "1-5", a list of labels, a mapping, or a Scale."""
-        return cls.model_validate(value)
+        """From "1-5", a list of labels, a mapping, or a Scale.
+
+        Raises:
+            ValueRefused: it is none of these.
+        """
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            raise ValueRefused.of(error, cls.model_fields) from None
 
     @property
     def points(self) -> tuple[int, ...]:
@@ -830,7 +837,7 @@ def sample_of(state: Mapping[str, Any]) -> Sample:
         own = "".join(f"; '{one_line(key, 60)}': did you mean '{near}'?" for key in row if (near := meant(key)))
         try:
             found = Sample.of_row(row)
-        except ValidationError as error:
+        except ValueRefused as error:
             raise DataError(f"the state's sample: {_faults(error)}{own}; {_CURE}") from None
         for key, near in misspelt(found).items():
             if key in row:
@@ -861,6 +868,6 @@ def given_criteria(state: Mapping[str, Any]) -> list[Criterion]:
 _CURE = 'write Sample(id="1", output="what is judged"), or a mapping of its fields'
 
 
-def _faults(error: ValidationError) -> str:
+def _faults(error: ValidationError | ValueRefused) -> str:
     found = (f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors(include_url=False)[:5])
     return one_line("; ".join(found), 300)

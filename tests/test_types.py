@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from judgegraph.errors import ScaleError
+from judgegraph.errors import ScaleError, ValueRefused
 from judgegraph.types import (
     Comparison,
     Correction,
@@ -75,7 +75,7 @@ def test_a_value_comes_back_from_json_as_it_went(value):
     ids=lambda f: str(f)[:60],
 )
 def test_a_score_that_contradicts_itself_is_refused(fields):
-    with pytest.raises(ValidationError):
+    with pytest.raises(ValueRefused):
         Score(criterion="c", agent="a", **fields)
 
 
@@ -144,7 +144,7 @@ def test_a_list_is_a_scale_of_labels():
     ids=str,
 )  # fmt: skip
 def test_what_is_no_scale_is_refused(given):
-    with pytest.raises(ValidationError):
+    with pytest.raises(ValueRefused):
         Scale.of(given)
 
 
@@ -214,7 +214,7 @@ def deep(levels):
     ids=lambda f: next(iter(f)),
 )  # fmt: skip
 def test_a_sample_that_could_not_be_judged_or_written_is_refused(fields):
-    with pytest.raises(ValidationError):
+    with pytest.raises(ValueRefused):
         Sample(**{"id": "s", "output": "o", **fields})
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from judgegraph.agent_runs.spans import (
     RECORD,
     ROLES,
@@ -28,7 +26,7 @@ from judgegraph.agent_runs.spans import (
     passages_in,
     turns_of_spans,
 )
-from judgegraph.errors import DataError, one_line
+from judgegraph.errors import DataError, ValueRefused, one_line, settings_checked
 from judgegraph.evidence import Passage, ToolCall, Turn, compact
 from judgegraph.types import Human, Sample
 
@@ -571,6 +569,7 @@ def format_of_document(document: Any) -> str:
 MOST_BYTES = 512 * 1024 * 1024  # of a file of runs: it is read whole, as a run's spans stand anywhere in it
 
 
+@settings_checked
 def trajectories(given: Any, format: str = "", *, id: str = "run-1") -> list[Sample]:
     """Runs of agents as samples: each message, call and result is a turn, what was asked is the query, and what was
     answered last is the output.
@@ -598,7 +597,7 @@ def trajectories(given: Any, format: str = "", *, id: str = "run-1") -> list[Sam
         if why := next(filter(None, map(_nothing_in, runs)), "" if runs else "it holds no run"):
             raise DataError(f"trajectory ({found}): {why}; expected {SHAPES[found]}")
         return [run.sample(found) for run in runs]
-    except ValidationError as error:
+    except ValueRefused as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise DataError(f"trajectory ({found}): {place}: {one_line(first['msg'], 200)}") from None
@@ -629,6 +628,7 @@ def _nothing_in(run: Run) -> str:
     return f"run '{one_line(run.id, 60)}': {met}"
 
 
+@settings_checked
 def trajectory(given: Any, format: str = "", *, id: str = "run-1") -> Sample:
     """The one run in what is given; arguments and errors as `trajectories`, and DataError where there are several."""
     found = trajectories(given, format, id=id)
@@ -646,6 +646,7 @@ def _plain(given: Any) -> Any:
     return given
 
 
+@settings_checked
 def as_records(sample: Sample) -> Any:
     """What a sample of `trajectories` was read from, as it was; of any other sample OpenAI-style messages."""
     about = sample.meta.get(META)

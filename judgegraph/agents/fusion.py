@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NotRequired
@@ -207,7 +208,7 @@ class FusionJudge:
             for key, answer in rating.answers.items()
         ]
         whole = next(score for score in scores if slug(score.criterion) == OVERALL)
-        silent = without_evidence(self.name, list(self.assistants), state.get("findings") or {}, state.get("plan"))
+        silent = without_evidence(self.name, self.assistants, state.get("findings") or {}, state.get("plan"))
         return {"scores": keyed(*scores), "overall": whole.value, "notes": keyed(*silent)}
 
     def _fields(self, state: Evidence, asked: Mapping[str, Criterion]) -> dict[str, Any]:
@@ -250,9 +251,11 @@ def findings_text(assistants: Mapping[str, str], said: Mapping[str, Finding]) ->
 
 
 def without_evidence(
-    agent: str, offered: Sequence[str], findings: Mapping[str, Finding], plan: Plan | None
+    agent: str, offered: Mapping[str, str], findings: Mapping[str, Finding], plan: Plan | None
 ) -> list[Note]:  # fmt: skip
-    """Notes where no assistant was consulted or gave a value, and where some that the plan names were not consulted."""
+    """Notes where no assistant was consulted or gave a value, where some that the plan names were not consulted, and
+    where a value lies off the range that its description says.
+    """
     said = {name: findings[name] for name in offered if name in findings}
     named = {name for by in plan.alignment.values() for name in by} if plan and plan.status == "ok" else set()
     notes = []
@@ -267,7 +270,26 @@ def without_evidence(
         failed = [finding.status for finding in said.values() if finding.status != "skipped"]
         kind = "assistants-failed" if failed else "assistants-skipped"
         notes.append(Note(agent=agent, text=whys(said), status=failed[0] if failed else "skipped", kind=kind))
+    if off := [f"{one_line(name, 60)}: {why}" for name, one in said.items() if (why := off_range(offered[name], one))]:
+        notes.append(Note(agent=agent, text="; ".join(off), kind="assistants-off-range"))
     return notes
+
+
+USUAL = re.compile(r"\bof usual\b")  # in a range that is none to hold a value against
+
+
+def off_range(about: str, finding: Finding) -> str:
+    """What is wrong with an assistant's value that is off the range of its description, "" for nothing."""
+    from judgegraph.embedded.families import stated_range
+
+    value, ends = finding.value, stated_range(about)
+    if isinstance(value, str) or value is None or ends is None or USUAL.search(about):
+        return ""
+    low, high = ends
+    near = 1e-6 * (high - low)  # what floats make of 1
+    if low - near <= value <= high + near:
+        return ""
+    return f"{value:.4g} is off the range {low:g} to {high:g} that its description says"
 
 
 def whys(findings: Mapping[str, Finding]) -> str:
@@ -341,7 +363,7 @@ class Blend:
     def __call__(self, state: Consulted) -> Blended:
         scores = [self._score(state, floating(c)) for c in given_criteria(state) or self.criteria]
         plan = state.get("plan") if self.rule == "selected" else None
-        silent = without_evidence(self.name, list(self.ranges), state.get("findings") or {}, plan)
+        silent = without_evidence(self.name, dict.fromkeys(self.ranges, ""), state.get("findings") or {}, plan)
         return {"scores": keyed(*scores), "overall": _overall(scores), "notes": keyed(*silent)}
 
     def _score(self, state: Consulted, criterion: Criterion) -> Score:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NotRequired
 
 from langgraph.types import interrupt
-from pydantic import ValidationError
 from typing_extensions import TypedDict
 
-from judgegraph.errors import CriteriaError, DataError, counted, one_line, settings_checked
+from judgegraph.errors import CriteriaError, DataError, ValueRefused, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.types import Criterion, Note, Notes, Sample, Suggestion, given_criteria, keyed, sample_of
 
@@ -151,7 +150,7 @@ def _criterion(known: Mapping[str, Criterion], suggestion: Suggestion, answer: A
     edits = {} if answer == "accept" else {str(k): v for k, v in answer.items()}
     try:
         made = Criterion(**{**fields, **({"scale": scale} if scale else {}), **edits})
-    except ValidationError as error:
+    except ValueRefused as error:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"]))
         raise DataError(f"answer {number}: {where}: {wrong['msg']}") from None

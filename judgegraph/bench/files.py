@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import ValidationError
-
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, ValueRefused, one_line
 from judgegraph.meta.cells import Judgements
 from judgegraph.stats.correlation import Coefficient
 from judgegraph.types import Sample, Verdict
@@ -206,7 +204,7 @@ def sample_of(where: str, **fields: Any) -> Sample:
     """
     try:
         return Sample(**fields)
-    except ValidationError as error:
+    except ValueRefused as error:
         first = error.errors()[0]
         raise DataError(f"{where}: no sample: {'.'.join(map(str, first['loc']))}: {one_line(first['msg'])}") from None
 

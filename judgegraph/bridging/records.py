@@ -18,8 +18,6 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
-from pydantic import ValidationError
-
 from judgegraph.agents.pairwise import greater
 from judgegraph.agents.reverse import FIVE, FOREIGN, ForeignJudgement
 from judgegraph.bench.autoj import LABELS as AUTOJ
@@ -29,7 +27,7 @@ from judgegraph.bench.pandalm import PEOPLE
 from judgegraph.bench.prometheus import criterion_of, parts_of
 from judgegraph.data.load import READERS, format_of
 from judgegraph.data.samples import ABSENT, Fault, Rejection, RowReader, Samples, Unit, column_list, plain, value_at
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, ValueRefused, one_line
 from judgegraph.types import Criterion, Sample, Scale, Verdict, same_text, text_of
 
 Row = Mapping[str, Any]
@@ -269,7 +267,7 @@ def _judgement(given: Mapping[str, Any], default: Scale | None) -> ForeignJudgem
         return ForeignJudgement(
             verdict=verdict, **scores, scale=scale, reason=reason, judge=judge, criterion=criterion
         )  # fmt: skip
-    except ValidationError as error:
+    except ValueRefused as error:
         raise Fault("verdict", one_line(error.errors(include_url=False)[0]["msg"])) from None
 
 
@@ -290,7 +288,7 @@ def _scale(given: Any, default: Scale | None) -> Scale:
         raise Fault("scale", "missing: a score says nothing without its scale; give --scale 1-10, or a column 'scale'")
     try:
         scale = Scale.of(given)
-    except ValidationError as error:
+    except ValueRefused as error:
         why = one_line(error.errors(include_url=False)[0]["msg"], 120)
         raise Fault("scale", f"{one_line(repr(given), 40)} cannot be read: {why}") from None
     if scale.labels:
@@ -308,7 +306,7 @@ def _criterion(given: Mapping[str, Any], scale: Scale | None) -> Criterion | Non
             name=str(given["criterion"]).strip(), definition=str(given.get("definition") or ""), guideline=guideline,
             scale=scale if guideline and scale else FIVE,
         )  # fmt: skip
-    except ValidationError:
+    except ValueRefused:
         raise Fault("criterion", "expected a name of 1 to 200 characters") from None
 
 

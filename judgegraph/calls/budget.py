@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from judgegraph.calls.types import COMPLETION, Call, Choice, completion_tokens, prompt_tokens
-from judgegraph.errors import ConfigError, ReplyError, one_line
+from judgegraph.errors import ConfigError, ReplyError, handing_on, one_line
 from judgegraph.models.judges import Judge
 from judgegraph.models.prices import Price, Prices, row_name
 from judgegraph.trace.record import node_at_work
@@ -264,6 +264,7 @@ class Reserved:
 HAIR = 1e-9  # of a sum in USD: those of floats differ by their order
 
 
+@handing_on(kinds=())
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """Caps on what a run spends; None is no cap.

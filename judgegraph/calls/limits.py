@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import inf
 from time import monotonic
 
-from judgegraph.errors import ReplyError, bare
+from judgegraph.errors import ReplyError, bare, handing_on
 from judgegraph.models.judges import Judge, refuse_below_one, refuse_below_zero
 
 # What was sent in the last minute: a log that is exact for every window of 60 seconds, wherever it begins.
@@ -699,6 +699,7 @@ class Limiter:
 MOST_PROMPT = 400_000  # characters: most models' windows hold no more; a mistaken column often does
 
 
+@handing_on(kinds=())
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """How fast a judge may be asked, by the whole process, and for how much at once; None is no limit.

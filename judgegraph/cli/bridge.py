@@ -191,13 +191,12 @@ def _labels(texts: tuple[str, ...]) -> dict[str, Any]:
 def _scale(text: str | None) -> Any:
     if text is None:
         return None
-    from pydantic import ValidationError
-
+    from judgegraph.errors import ValueRefused
     from judgegraph.types import Scale
 
     try:
         return Scale.of(text)
-    except ValidationError:
+    except ValueRefused:
         raise click.UsageError(f"--scale takes LOW-HIGH, such as 1-10; got {text!r}") from None
 
 

@@ -15,7 +15,7 @@ import click
 import yaml
 
 from judgegraph.cli.main import wide
-from judgegraph.errors import ConfigError, DataError, JudgegraphError, leaves, one_line, printable
+from judgegraph.errors import ConfigError, DataError, JudgegraphError, leaves, meant_of, one_line, printable
 from judgegraph.evidence import EVIDENCE
 from judgegraph.registry import factory
 
@@ -196,8 +196,8 @@ def _read(method: str, hints: dict[str, Any] | None, settings: Sequence[str]) ->
         if name in OPTIONS:
             wrong.append(f"{method}: {name}: it has an option of its own, {OPTIONS[name]}")
         elif not _takes(hints, name):
-            known = ", ".join(sorted(set(hints or {}) - set(OPTIONS)))
-            wrong.append(f"{method} has no setting {one_line(name, 80)}; known: {known or 'none'}")
+            told = meant_of(name, sorted(set(hints or {}) - set(OPTIONS)))
+            wrong.append(f"{method} has no setting {one_line(name, 80)}{told}")
         elif name in given:
             wrong.append(f"{method}: {name}: given twice")
         elif why := unreadable(hint):

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from judgegraph.answers import ANSWERING, UNTOUCHED, distribution_width
 from judgegraph.calls.context import Doubted, context
-from judgegraph.errors import ConfigError, one_line, settings_checked
+from judgegraph.errors import ConfigError, meant_of, one_line, settings_checked
 from judgegraph.registry.lookup import vocabulary
 from judgegraph.types import Criterion, EvalState, Note, Notes, Scale, Score, given_criteria, keyed
 
@@ -536,7 +536,7 @@ def _made(name: Any, settings: Any) -> Condition:
     elif not isinstance(settings, Mapping):
         settings = {next(n for n in known if n not in ("stage", "agent")): settings}
     if unknown := [str(key) for key in settings if key not in known]:
-        raise ConfigError(f"condition '{name}' has no setting {', '.join(unknown)}; known: {', '.join(known)}")
+        raise ConfigError(f"condition '{name}' has no setting {', '.join(unknown)}{meant_of(unknown[0], known)}")
     made: Condition = kind(**settings)
     return made
 

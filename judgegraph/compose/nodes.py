@@ -11,9 +11,9 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from judgegraph import registry
-from judgegraph.agents.fusion import without_evidence
+from judgegraph.agents.fusion import off_range, without_evidence
 from judgegraph.agents.person import Person
-from judgegraph.errors import ConfigError, one_line, settings_checked
+from judgegraph.errors import ConfigError, meant_of, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry.lookup import keys, makes_parts
 from judgegraph.tools.catalogue import Assistant, AssistantLike, assistants, find_all
@@ -51,14 +51,17 @@ class MetricNode:
         said = state.get("findings") or {}
         found = await find_all([a for a in self.assistants if a.name not in said], sample_of(state))
         mine = [{**said, **found}[a.name] for a in self.assistants]
-        silent = without_evidence(self.name, [a.name for a in self.assistants], {f.assistant: f for f in mine}, None)
-        return {"findings": found, "scores": keyed(*map(self._score, mine)), "notes": keyed(*silent)}
+        about = {a.name: str(a.about) for a in self.assistants}
+        silent = without_evidence(self.name, about, {f.assistant: f for f in mine}, None)
+        scores = (self._score(finding, off_range(about[finding.assistant], finding)) for finding in mine)
+        return {"findings": found, "scores": keyed(*scores), "notes": keyed(*silent)}
 
-    def _score(self, finding: Finding) -> Score:
+    def _score(self, finding: Finding, off: str) -> Score:
         answer = {"label" if isinstance(finding.value, str) else "value": finding.value}
         return Score.model_validate({
             "criterion": finding.assistant, "agent": self.name, "stage": self.stage, "reader": "plain",
-            "status": finding.status, "reason": finding.reason, **(answer if finding.status == "ok" else {}),
+            "status": finding.status, "reason": finding.reason, "notes": (off,) if off else (),
+            **(answer if finding.status == "ok" else {}),
         })  # fmt: skip
 
 
@@ -128,7 +131,7 @@ def _method(name: str, settings: dict[str, Any], offered: dict[str, Any]) -> Any
     build = registry.factory(name)  # of a file
     takes, any_more = registry.settings_of(build)
     if not any_more and (unknown := sorted(set(settings) - set(takes))):
-        raise ConfigError(f"{name} has no setting {', '.join(unknown)}; known: {', '.join(takes) or 'none'}")
+        raise ConfigError(f"{name} has no setting {', '.join(unknown)}{meant_of(unknown[0], takes)}")
     return build(**{k: v for k, v in offered.items() if k in takes} | settings)
 
 

@@ -33,7 +33,7 @@ from judgegraph.data.samples import (
     spelt,
     unmarked,
 )
-from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, counted, one_line
+from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set, same_key
 from judgegraph.types import EXEMPLAR_CHARS, MOST_EXEMPLARS, Criterion, Exemplar, Sample, text_of
 
@@ -476,6 +476,7 @@ READERS: dict[str, Callable[[Path], Rows]] = {
 }  # fmt: skip
 
 
+@settings_checked
 def load(
     path: str | os.PathLike[str],
     *,
@@ -685,6 +686,7 @@ def _rows(path: Path, format: str) -> Generator[int]:
 # Examples of how a scale is used, drawn from samples that people judged.
 
 
+@settings_checked
 def with_examples(criteria: CriteriaLike, samples: Iterable[Sample], *, count: int = 3, seed: int = 0) -> CriteriaSet:
     """Criteria with examples of their own, drawn from samples that people judged by them.
 

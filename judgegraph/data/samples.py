@@ -18,9 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 
-from pydantic import ValidationError
-
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, ValueRefused, one_line
 from judgegraph.evidence import image_problem
 from judgegraph.types import Note, Sample, Value, meant, misspelt, sample_of, text_of, words
 
@@ -233,7 +231,7 @@ class RowReader:
             raise Fault("output", f"missing; expected {_MATERIAL}; the row has {columns}; {name}")
         try:
             sample = Sample(**known, meta=rest)
-        except ValidationError as error:
+        except ValueRefused as error:
             raise _fault(error) from None
         return _with_images_found(sample, self.folder) if sample.images else sample
 
@@ -329,7 +327,7 @@ def _number_or_label(cell: Any, name: str) -> Any:
         return cell
 
 
-def _fault(error: ValidationError) -> Fault:
+def _fault(error: ValueRefused) -> Fault:
     """What pydantic found, in the words of a data file."""
     first = error.errors(include_url=False)[0]
     where = first["loc"] or ("",)

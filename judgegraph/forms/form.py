@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import yaml
 from pydantic import ValidationError
 
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.types import Scale
 
 Kind: TypeAlias = Literal["single", "pair"]
@@ -67,6 +67,7 @@ class Origin:
     inserts: tuple[tuple[str, str], ...] = ()
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class JudgeForm:
     """What a judge wants to be asked and how its reply is read.

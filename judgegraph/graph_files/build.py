@@ -23,7 +23,7 @@ from judgegraph.calls import Endpoint, JudgeLike
 from judgegraph.compose.conditions import CONDITIONS
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import each
-from judgegraph.errors import ConfigError, JudgegraphError, PromptError, is_plain, leaves, one_line
+from judgegraph.errors import ConfigError, JudgegraphError, PromptError, is_plain, leaves, one_line, settings_checked
 from judgegraph.graph_files import edges as drawn
 from judgegraph.graph_files.edges import (
     MOST_FILES,
@@ -652,6 +652,7 @@ def _look(parts: Parts, graph: Any, made: Any) -> None:
 Compiled = CompiledStateGraph[Any, None, Any, Any]
 
 
+@settings_checked
 def load_graph(
     path: str | os.PathLike[str], *, judge: JudgeLike | None = None, criteria: CriteriaLike | None = None,
     critic: str | Critic | None = None,
@@ -664,8 +665,7 @@ def load_graph(
         criteria: in place of the file's `criteria`. critic: in place of its critic, where it has just one.
 
     Raises:
-        ConfigError: something is wrong with the file: a line for each mistake, with file, line and key.
-        CriteriaError: no such criteria.
+        ConfigError: the file is wrong; a line for each mistake names line and key. CriteriaError: no such criteria.
     """
     return read_graph(Path(path)).build(judge=judge, criteria=criteria, critic=critic)
 

@@ -24,7 +24,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from judgegraph import registry
 from judgegraph.agents.under_review import informed
 from judgegraph.calls import Endpoint
-from judgegraph.errors import ConfigError, PromptError, expected, is_plain, leaves, one_line, scrubbed
+from judgegraph.errors import ConfigError, PromptError, expected, is_plain, leaves, meant_of, one_line, scrubbed
 from judgegraph.prompts.template import JUDGED, MAY_HAVE, load
 
 Samples = Annotated[int, Field(ge=1)]
@@ -61,8 +61,8 @@ def checked(method: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(builder)
         def build(*args: P.args, **kwargs: P.kwargs) -> R:
             if unknown := sorted(set(kwargs) - set(parameters.parameters)):
-                known = ", ".join(parameters.parameters)
-                raise ConfigError(f"{method} has no setting {', '.join(unknown)}; known: {known}")
+                told = meant_of(unknown[0], parameters.parameters)
+                raise ConfigError(f"{method} has no setting {', '.join(unknown)}{told}")
             given = parameters.bind(*args, **kwargs).arguments
             chosen = {k: v for k, v in given.items() if v is not parameters.parameters[k].default}
             if chosen and (wrong := faults(method, hints_of(builder), chosen)):  # hints are dear: they name chat models

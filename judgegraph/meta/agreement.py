@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgegraph.errors import ConfigError, counted, one_line
+from judgegraph.errors import ConfigError, counted, handing_on, one_line
 from judgegraph.meta.answers import WRONG, Answers, answers, at, floats
 from judgegraph.meta.cells import Answer, Judgements, Unjudged, taken
 from judgegraph.meta.conventions import Conventions, chosen
@@ -236,6 +236,7 @@ def _twice(group: Codes, system: Codes) -> bool:
     return len(set(zip(group.tolist(), system.tolist(), strict=True))) < len(group)
 
 
+@handing_on(Conventions)
 def agreement(
     of: Run | Sequence[Judgements],
     conventions: Conventions | None = None,

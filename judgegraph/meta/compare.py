@@ -16,7 +16,7 @@ import numpy as np
 
 from judgegraph.answers import answers_of
 from judgegraph.data.samples import ABSENT, UNTRUSTED, grouping_value
-from judgegraph.errors import ConfigError, DataError, counted, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line, settings_checked
 from judgegraph.meta.agreement import THIN, agreement
 from judgegraph.meta.answers import answers_in
 from judgegraph.meta.cells import BOTH, Judgements, Unjudged
@@ -325,6 +325,7 @@ def _name(path: Path | None, run: Run, parts: int) -> str:
 # The comparison itself.
 
 
+@settings_checked
 def compare(
     runs: Sequence[RunLike] | Mapping[str, RunLike], *, conventions: Conventions | None = None,
     criteria: Sequence[str] = (), group: str | None = None,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, counted, one_line
+from judgegraph.errors import ConfigError, counted, one_line, settings_checked
 from judgegraph.meta.critic import codes
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
@@ -145,6 +145,7 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
+@settings_checked
 def criteria_worth(
     run: Run, criteria: Sequence[str] = (), *, target: str | None = None, resamples: int = 1000,
     permutations: int = 2000, confidence: float = 0.95, seed: int = 0,

@@ -21,7 +21,7 @@ from scipy.stats import binomtest
 from judgegraph.answers import UNTOUCHED, is_escalation
 from judgegraph.calls.budget import NodeUsage
 from judgegraph.data.samples import ABSENT, grouping_value
-from judgegraph.errors import counted, one_line, printable
+from judgegraph.errors import counted, one_line, printable, settings_checked
 from judgegraph.meta.cells import MISSING, NOTHING, Answer, Judgements, is_given, known_labels, people, width
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Raw, fitted
@@ -794,6 +794,7 @@ class CriticWorth(Shown):
         )
 
 
+@settings_checked
 def critic_worth(
     run: Run, conventions: Conventions | None = None, *, group: str = "group", system: str = "system"
 ) -> CriticWorth | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.data.samples import ABSENT, UNTRUSTED, Fault, column_list, grouping_value, plain, value_at
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, handing_on, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers, listed, notes, refuse_other, strange
 from judgegraph.meta.cells import (
     OVER_ALL,
@@ -187,6 +187,7 @@ class Raw:
 Row = dict[str, Any]
 
 
+@handing_on(Columns)
 def read_table(path: str | os.PathLike[str], columns: Columns | None = None, /, **named: Any) -> list[Judgements]:
     """The judgements in a table, one `Judgements` per criterion.
 

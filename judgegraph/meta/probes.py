@@ -19,7 +19,7 @@ import numpy as np
 from judgegraph import registry
 from judgegraph.answers import answers_of
 from judgegraph.calls.budget import priced
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, handing_on, one_line
 from judgegraph.meta.cells import SWAPPED as BACK
 from judgegraph.meta.cells import Judgements, is_given, number, people
 from judgegraph.meta.conventions import Conventions
@@ -558,6 +558,7 @@ class Probes:
         return {**about, **{name: one.to_dict() for name, one in found.items() if one is not None}}
 
 
+@handing_on("judgegraph.runs.evaluate:aevaluate", kinds=())
 def probe(
     graph: Any, samples: Iterable[Sample], probes: Sequence[str] = ("swap", "padded"), *,
     kinds: Sequence[str] = tuple(KINDS), own: str | Sequence[str] = (), judge: Any = None, confidence: float = 0.95,

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from judgegraph.data.samples import ABSENT, column_list, grouping_value, value_at
-from judgegraph.errors import ConfigError, DataError, counted, one_line
+from judgegraph.errors import ConfigError, DataError, counted, handing_on, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers
 from judgegraph.meta.cells import (
     Answer,
+    Columns,
     Judgements,
     Kind,
     asked_of,
@@ -798,6 +799,7 @@ def _shared(one: Codes, other: Codes) -> Codes:
 _CHOICES = frozenset(field.name for field in fields(Conventions))
 
 
+@handing_on(Conventions, of_run, of_table, Columns)
 def rank_systems(
     of: Run | str | os.PathLike[str] | Sequence[Entrants], conventions: Conventions | None = None,
     rule: EloRule | None = None, **more: Any,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, counted, one_line
+from judgegraph.errors import ConfigError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, incomplete_run, rejected_rows, total_of
@@ -195,6 +195,7 @@ def _as_written(value: float, text: str) -> str:
     return f"{100 * value:.3g}%" if text.endswith("%") else f"{value:.2f}"
 
 
+@settings_checked
 def require(run: Run, *texts: str) -> list[Outcome]:
     """Hold a run against requirements, such as `jg.require(run, "share(Clarity >= 4) >= 0.95")`.
 

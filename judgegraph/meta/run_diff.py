@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from judgegraph.errors import ConfigError, DataError, counted, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line, settings_checked
 from judgegraph.meta.diff_moves import (
     CAUSES,
     Answer,
@@ -438,6 +438,7 @@ class RunDiff(Shown):
         )
 
 
+@settings_checked
 def diff_runs(a: RunLike, b: RunLike, *, criterion: str | None = None, limit: int | None = 10) -> RunDiff:
     """What moved from run A to run B, and why.
 

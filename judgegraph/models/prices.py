@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from judgegraph.errors import ConfigError, CriteriaError, ReplyError, one_line
+from judgegraph.errors import ConfigError, CriteriaError, ReplyError, one_line, settings_checked
 from judgegraph.models.judges import OPENAI, Judge, home_of
 from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, shown
 
@@ -130,6 +130,7 @@ class Prices:
     _asked: set[tuple[tuple[str, ...], str]] = field(default_factory=set, repr=False, compare=False)  # names and server
 
     @staticmethod
+    @settings_checked
     def load(path: str | os.PathLike[str] | None = None) -> Prices:
         """The built-in prices, behind those of a file.
 

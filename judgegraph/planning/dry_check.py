@@ -15,7 +15,16 @@ from pydantic import ValidationError
 
 from judgegraph.calls.estimate import READABLE, SAMPLES, Guessed
 from judgegraph.calls.ledger import ReadOnlyLedger
-from judgegraph.errors import WRITTEN_IN, ConfigError, StateError, in_words, off_its_ways, one_line
+from judgegraph.errors import (
+    WRITTEN_IN,
+    ConfigError,
+    StateError,
+    ValueRefused,
+    in_words,
+    off_its_ways,
+    one_line,
+    settings_checked,
+)
 from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge, runs_own
 from judgegraph.runs.identity import details
 from judgegraph.runs.item import item_of, node_of
@@ -35,6 +44,7 @@ PAIR = SAMPLES[0].model_copy(update={"id": "3", "rival": "It is shut until sprin
 SURE = (StateError, NameError, ImportError, InvalidUpdateError)  # whatever is judged
 
 
+@settings_checked
 def dry_check(graph: Any) -> tuple[Finding, ...]:
     """Run a compiled graph on three samples that are made up, one of them a pair; arguments as `adry_check`."""
     return run_sync(adry_check(graph))
@@ -59,7 +69,7 @@ async def adry_check(graph: Any) -> tuple[Finding, ...]:
         if not runs_own(graph):
             return ()
         noted: list[Finding] = []
-        met = [await _met(about, sample, noted) for sample in (*SAMPLES, PAIR)]
+        met = [await _met(about, _bare(sample), noted) for sample in (*SAMPLES, PAIR)]
     first = next((error for error in met if error is not None), None)
     if first is None:
         return tuple(dict.fromkeys(noted))
@@ -70,6 +80,26 @@ async def adry_check(graph: Any) -> tuple[Finding, ...]:
     if sure is not None and all(error is not None and _is_sure(error) for error in met):
         return (_finding(sure, "", "error"),)
     return (_finding(first, "on a sample that was made up, ", "warning"),)
+
+
+class SampleLacks(KeyError):
+    """What was looked for in a sample that was made up: a real one may have it."""
+
+
+class _Held(dict[str, Any]):
+    def __missing__(self, key: str) -> Any:
+        raise SampleLacks(key)
+
+
+def _bare(sample: Sample) -> Sample:
+    """The sample, of which it is told apart what a node looks for in its `meta`, `human` and `facts`."""
+    return sample.model_copy(update={name: _Held(getattr(sample, name)) for name in ("meta", "human", "facts")})
+
+
+def _is_foreign(key: object) -> bool:
+    """Whether a key that was looked for is none of a sample's own texts, as in a table by their ids."""
+    texts = "\n".join(sample.model_dump_json() for sample in (*SAMPLES, PAIR))
+    return key is not None and str(key) not in texts
 
 
 async def _met(about: DryRun, sample: Sample, noted: list[Finding]) -> Exception | None:
@@ -111,14 +141,17 @@ def _noted(graph: Any, sample: Sample, state: Any) -> Iterator[Finding]:
 
 def _is_sure(error: Exception) -> bool:
     """Whether it lies in the graph, and in nothing that a sample made up may lack."""
-    if isinstance(error, ValidationError):
+    if isinstance(error, ValidationError | ValueRefused):
         return error.title in WRITTEN_IN and all(one["input"] is not None for one in error.errors())
+    if isinstance(error, KeyError) and not off_its_ways(error):
+        return not isinstance(error, SampleLacks) and _is_foreign(error.args[0] if error.args else None)
     if isinstance(error, TypeError | AttributeError):
-        return "NoneType" not in str(error)
+        return not any(what in str(error) for what in ("NoneType", "string indices"))  # a real output may be JSON
     return isinstance(error, SURE) or off_its_ways(error)
 
 
 def _finding(error: Exception, where: str, severity: Any) -> Finding:
     said, node = one_line(in_words(error) if not isinstance(error, StateError) else error, REASON), node_of(error)
+    said = f"it looks for {error} in the sample, which has none" if isinstance(error, SampleLacks) else said
     place = f"node '{node}' failed: " if node and not isinstance(error, StateError) else ""
     return Finding(CODE if severity == "error" else UNSURE, node, "", f"{where}{place}{said}", severity)

@@ -20,7 +20,7 @@ from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
 from judgegraph.data.samples import Mark, checked, mark_of
-from judgegraph.errors import ConfigError, DataError, counted, one_line
+from judgegraph.errors import ConfigError, DataError, counted, handing_on, one_line
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
@@ -436,11 +436,7 @@ SHOWN = 5  # places of the caller's own code that are named
 PathLike = str | os.PathLike[str]
 
 
-def plan(graph: Any, samples: Iterable[Sample], **settings: Any) -> Forecast:
-    """Say what a run over samples will ask for, and wait for it; arguments and errors as `aplan`."""
-    return run_sync(aplan(graph, samples, **settings))
-
-
+@handing_on(kinds={"reference"})
 async def aplan(
     graph: Any, samples: Iterable[Sample], *, out: PathLike | None = None, ledger: PathLike | None = None,
     prices: Prices | PathLike | None = None, pilot: int = 0, budget: Budget | None = None, limits: Limits | None = None,
@@ -499,6 +495,12 @@ async def aplan(
     found = _forecast(dry_run, counted, tried, table)
     basis = (*_beyond(budget, found.total.cost), *found.basis)
     return replace(found, finished=finished.count, basis=basis)
+
+
+@handing_on(aplan, kinds={"reference"})
+def plan(graph: Any, samples: Iterable[Sample], **settings: Any) -> Forecast:
+    """Say what a run over samples will ask for, and wait for it; arguments and errors as `aplan`."""
+    return run_sync(aplan(graph, samples, **settings))
 
 
 def _beyond(budget: Budget | None, cost: Range) -> Iterator[str]:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
 import yaml
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
-from judgegraph.errors import ConfigError, CriteriaError, one_line
+from judgegraph.errors import ConfigError, CriteriaError, ValueRefused, one_line, settings_checked
 from judgegraph.types import (
     EXEMPLAR_CHARS,
     MOST_EXEMPLARS,
@@ -368,7 +368,7 @@ def _scale(file: MarkedFile, node: yaml.Node) -> Scale:
         values = tuple(_float(file, one, "scale", "the label's value") for _, one in pairs)
         try:
             return Scale(labels=named, values=values)
-        except ValidationError as error:
+        except ValueRefused as error:
             file.fail(line_of(node), "scale", one_line(error.errors()[0]["msg"]).removeprefix("Value error, "))
     try:
         if kind_of(node) != "text":
@@ -452,6 +452,7 @@ def _scale_written(scale: Scale) -> object:
 CriteriaLike: TypeAlias = str | os.PathLike[str] | Sequence[Criterion] | CriteriaSet
 
 
+@settings_checked
 def criteria_set(which: CriteriaLike) -> CriteriaSet:
     """A set from a built-in name, the path of a .yaml, .yml or .json file, criteria, or a set as it is.
 
@@ -507,7 +508,7 @@ def _of_criteria(criteria: Iterable[Criterion]) -> CriteriaSet:
         )
     try:
         return CriteriaSet(name="custom", criteria=tuple(listed))
-    except ValidationError as error:
+    except ValueRefused as error:
         raise CriteriaError(f"criteria: {one_line(error.errors()[0]['msg'])}") from None
 
 

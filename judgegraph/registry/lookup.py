@@ -21,7 +21,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
 from judgegraph import __version__
-from judgegraph.errors import ConfigError, JudgegraphError, one_line
+from judgegraph.errors import ConfigError, JudgegraphError, meant_of, one_line
 from judgegraph.registry.shipped import (
     KINDS,
     SHIPPED,
@@ -271,7 +271,7 @@ def make(kind: Kind, which: Any, settings: Mapping[str, Any] | None = None, **of
     takes, any_more = settings_of(thing)
     if not any_more and (unknown := sorted(set(given) - set(takes))):
         listed = ", ".join(one_line(name, 80) for name in unknown)
-        raise ConfigError(f"{kind} '{which}' has no setting {listed}; known: {', '.join(takes) or 'none'}")
+        raise ConfigError(f"{kind} '{which}' has no setting {listed}{meant_of(unknown[0], takes)}")
     if is_made(thing):
         return thing
     fixed = getattr(thing, "preset", {}) if part.variant else {}

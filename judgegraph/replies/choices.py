@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
+from judgegraph.errors import settings_checked
 from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
 from judgegraph.replies.sentences import (
     doubted,
@@ -764,6 +765,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
 )
 
 
+@settings_checked
 def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) -> Reading:
     """The label that a free-text reply decides for.
 

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from judgegraph.errors import settings_checked
 from judgegraph.replies.choices import NEGATIVE, read_choice
 from judgegraph.replies.quotation import (
     CRITERIA,
@@ -392,6 +393,7 @@ _ALONE = re.compile(
 )
 
 
+@settings_checked
 def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
     """The rating in a free-text reply, as the scale counts it.
 

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from judgegraph.data.samples import ABSENT, grouping_value
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, one_line, settings_checked
 from judgegraph.report.answers import agreement, biases, pairs, scores
 from judgegraph.report.charts import CHART_CSS, finalize, small_bar
 from judgegraph.report.drawing.figure import DRAWING_CSS
@@ -513,6 +513,7 @@ def _anchors(parts: list[Section], behind: list[Section]) -> Iterator[tuple[str,
 REDACTABLE = ("texts",)
 
 
+@settings_checked
 def write_report(
     run: Run | str | os.PathLike[str], out: str | os.PathLike[str], *, most: int = 10, redact: tuple[str, ...] = (),
     most_bytes: int | None = None, group: str | None = None,

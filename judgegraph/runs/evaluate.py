@@ -28,7 +28,7 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger, LedgerError, ledger_name
 from judgegraph.calls.limits import Limits, limits_of_run
 from judgegraph.data.samples import Samples, checked, data_of, how_many, mark_of
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, handing_on, one_line
 from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices, sees
@@ -123,18 +123,10 @@ def _shown(value: Any) -> str:
     return one_line(repr(value), 60)
 
 
-def evaluate(graph: Any, samples: Iterable[Sample | Mapping[str, Any]], **settings: Any) -> Run:
-    """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
-
-    Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
-    flight is finished and saved, as far as `grace` lets it, then the interrupt goes on to the caller; a second one
-    cancels what is in flight.
-    """
-    check_setting("stop", settings.get("stop"))
-    stop = settings.pop("stop", None) or threading.Event()
-    return run_sync(aevaluate(graph, samples, stop=stop, **settings), drain=stop.set)
+SWITCHES = {"retry_failed", "check", "reference"}  # `check_arguments` looks at all else
 
 
+@handing_on(kinds=SWITCHES)
 async def aevaluate(
     graph: Any, samples: Iterable[Sample | Mapping[str, Any]], *, out: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
@@ -218,6 +210,19 @@ async def aevaluate(
     ):
         await _all(work, concurrency, grace)
     return Run(record.manifest, sorted(work.items, key=lambda item: item.place), folder)
+
+
+@handing_on(aevaluate, kinds=SWITCHES)
+def evaluate(graph: Any, samples: Iterable[Sample | Mapping[str, Any]], **settings: Any) -> Run:
+    """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
+
+    Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
+    flight is finished and saved, as far as `grace` lets it, then the interrupt goes on to the caller; a second one
+    cancels what is in flight.
+    """
+    check_setting("stop", settings.get("stop"))
+    stop = settings.pop("stop", None) or threading.Event()
+    return run_sync(aevaluate(graph, samples, stop=stop, **settings), drain=stop.set)
 
 
 def _folder(out: str | os.PathLike[str]) -> Folder:

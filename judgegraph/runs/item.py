@@ -524,6 +524,7 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "aspects-fewer": "Fewer aspects came than were asked for",
     "aspects-unscored": "Aspects without a score were left out",
     "assistants-failed": "No assistant gave a value",
+    "assistants-off-range": "An assistant's value lies off the range that it declares",
     "assistants-not-consulted": "Assistants that the plan names were not consulted",
     "assistants-skipped": "All assistants were skipped",
     "assistants-unused": "No assistant was consulted",

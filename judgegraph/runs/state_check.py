@@ -18,7 +18,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config
 from pydantic import BaseModel
 
-from judgegraph.errors import ConfigError, ScaleError, StateError, given_as, one_line
+from judgegraph.errors import ConfigError, ScaleError, StateError, given_as, one_line, settings_checked
 from judgegraph.trace.record import STATUSES, updates
 from judgegraph.trace.watched import NodeInfo, Scales, checks, copied
 from judgegraph.types import (
@@ -722,6 +722,7 @@ def _no_number(value: Any) -> str | None:
 # The same for plain LangGraph use: a graph whose state is checked where it enters, and behind every node.
 
 
+@settings_checked
 def strict(graph: Any) -> Strict:
     """The graph, with its state validated at the door and what every node writes validated behind it.
 

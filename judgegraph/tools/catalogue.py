@@ -15,7 +15,7 @@ from typing import Any, NotRequired, Protocol, TypeAlias
 from typing_extensions import TypedDict
 
 from judgegraph import registry
-from judgegraph.errors import ConfigError, JudgegraphError, one_line
+from judgegraph.errors import ConfigError, JudgegraphError, one_line, settings_checked
 from judgegraph.prompts.template import MOST_SAID
 from judgegraph.registry.lookup import is_file
 from judgegraph.sync import run_sync
@@ -54,6 +54,7 @@ class Assistant(Protocol):
         ...
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class About:
     """What a planner and a judge are told of an assistant.
@@ -96,6 +97,7 @@ class About:
         return f'{told}\nExample: the output "{output}"{beside} has the value {value:g}'
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """An assistant made of a function.

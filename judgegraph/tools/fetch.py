@@ -14,7 +14,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from judgegraph.errors import JudgegraphError, one_line
+from judgegraph.errors import JudgegraphError, one_line, settings_checked
 
 # Which address a host has, and whether it is one of the public internet.
 
@@ -181,6 +181,7 @@ class Page:
         return self.body.decode("utf-8", "replace")
 
 
+@settings_checked
 def fetch(
     url: str, *, max_bytes: int = 1_000_000, seconds: float = 10.0, allow: Collection[str] = ()
 ) -> Page:  # fmt: skip

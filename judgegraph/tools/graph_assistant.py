@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from statistics import fmean
 from typing import Any
 
@@ -14,10 +15,11 @@ from judgegraph.calls.budget import Budget, BudgetTracker, PartBudget, part_budg
 from judgegraph.calls.context import context
 from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.models.judges import Endpoint
-from judgegraph.registry.lookup import factory
+from judgegraph.registry.lookup import agents_of, factory
 from judgegraph.tools.catalogue import About
 from judgegraph.types import Criterion, Finding, Sample, Score, Status
 
+ALIKE = 0.75  # how alike two names are of which one may be meant, of 1
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
@@ -122,6 +124,7 @@ def as_assistant(
         raise ConfigError("as_assistant: about: say what it measures, on what range, and what a high value means")
     if budget is not None and not isinstance(budget, Budget):
         raise ConfigError(f"as_assistant: budget: expected a judgegraph.Budget, got {type(budget).__name__}")
+    _refuse_misspelt(graph, criterion)
     alone = graph.copy(update={"checkpointer": False})  # else it would write into that of the graph that asks
     own = name or _NOT_IN_NAMES.sub("-", graph.get_name())[:64]
     return GraphAssistant(graph=alone, name=own, about=about, criterion=criterion, budget=budget)
@@ -132,6 +135,15 @@ def _is_judge(thing: Any) -> bool:
     if isinstance(thing, str):
         return thing == "embedded" or ":" in thing
     return isinstance(thing, Endpoint) or (hasattr(thing, "bind_tools") and not hasattr(thing, "builder"))
+
+
+def _refuse_misspelt(graph: Any, criterion: str | None) -> None:
+    """A criterion that is none of the graph's and is nearly spelt as one; a node of one's own may judge by another."""
+    held = (getattr(agent, "criteria", None) for _, agent in agents_of(graph))
+    known = {one.name for listed in held if isinstance(listed, list | tuple) for one in listed if hasattr(one, "name")}
+    if criterion not in (None, *known) and (near := get_close_matches(str(criterion), known, 1, ALIKE)):
+        told = f"no '{one_line(criterion, 60)}' in the graph: did you mean '{one_line(near[0], 60)}'?"
+        raise ConfigError(f"as_assistant: criterion: {told}")
 
 
 def _judged_by(judge: Any, about: str, criterion: str | None) -> Any:

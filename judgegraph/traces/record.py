@@ -32,7 +32,7 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Paid, checksum, opened
 from judgegraph.calls.texts import Texts, texts_of
 from judgegraph.calls.types import Call, Choice, address_of, packed, writable
-from judgegraph.errors import ConfigError, DataError, counted, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line, settings_checked
 from judgegraph.models.judges import Judge
 from judgegraph.runs.folder import MANIFEST, NOTES
 from judgegraph.trace.record import SPANS, Recorder, SpanFile, failed, lines, sizes, status_of, traced, tracer, written
@@ -240,6 +240,7 @@ def _sample(inputs: Any) -> str:
 # Spans of plain LangGraph runs: `with jg.tracing("dir"):` around `graph.ainvoke`, `astream` and the like.
 
 
+@settings_checked
 @contextmanager
 def tracing(path: str | os.PathLike[str], *, redact: Sequence[str] = ()) -> Generator[None]:
     """Record every run of a LangGraph graph that begins within: what was done, when, and what models were asked.

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.errors import ConfigError, counted
+from judgegraph.errors import ConfigError, counted, settings_checked
 from judgegraph.models.judges import destination
 from judgegraph.registry.lookup import judges_of
 from judgegraph.types import Criterion
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from judgegraph.wiring.drawn import Drawn, Part
 
 
+MERGED = frozenset(("scores", "comparisons"))
 ANY = 12  # keys that a node may read, from which on the list tells nothing
 
 
@@ -109,6 +110,7 @@ class Wiring:
         return {"name": self.name, "wired": self.ok, "nodes": nodes, "findings": found}
 
 
+@settings_checked
 def check(graph: Any, *, strict: bool = True) -> Wiring:
     """Prove that a graph is wired: every key read is written before, every node is reached, every loop is bounded.
 
@@ -198,7 +200,7 @@ def findings_of(graph: Drawn) -> list[Finding]:
     wholes = (
         stages.same_scores, stages.elsewhere, stages.unseen, stages.votes_reviewed, stages.astray, stages.miscompared,
         stages.silent, stages.of_one, stages.misspelt, stages.unfit, stages.unapplied, stages.misnamed,
-        agents.assistants, _unseen_examples, _weightless, passed_over,
+        agents.assistants, _unseen_examples, _weightless, passed_over, _unmerged,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
     found += [finding for whole in wholes for finding in whole(graph)]
@@ -218,6 +220,29 @@ def _weightless(graph: Drawn) -> Iterator[Finding]:
     if held and all(weight <= 0 for _, weight in held):
         text = f"node '{held[0][0]}': no criterion has a 'weight' above 0, so that none counts for an overall score"
         yield Finding("no-criteria", held[0][0], "criteria", f"{text}: give some a weight above 0")
+
+
+def _unmerged(graph: Drawn) -> Iterator[Finding]:
+    """Merges of what nobody writes under the names that they go by."""
+    from judgegraph.wiring.graph import is_agent
+
+    parts = [(one.at(name), part) for one in graph.everywhere() for name, part in one.parts.items() if not part.inside]
+    for at, part in parts:
+        if not is_agent(part.runs) or type(part.runs).__name__ != "Merge" or "scores" in graph.inputs:
+            continue
+        writers = [other for _, other in parts if other is not part and MERGED & (other.writes or MERGED)]
+        if any(other.writes is None or not is_agent(other.runs) for other in writers):
+            continue  # what others write is not known
+        made = {(key, other.runs.name) for other in writers for key in other.writes or ()}
+        wants = {"scores": part.runs.judge_name, "comparisons": part.runs.comparer}
+        mode = part.runs.mode
+        wants = {key: by for key, by in wants.items() if mode == "auto" or (mode == "pair") == (key == "comparisons")}
+        if not made & wants.items():
+            text = " or ".join(f"'{key}' by '{by}'" for key, by in wants.items())
+            names = sorted({str(name) for key, name in made if key in wants})
+            cure = f"there are those by {', '.join(names)}" if names else "add a judge of that name before it"
+            text = f"node '{at}' merges {text}, and no node writes any such"
+            yield Finding("no-such-scores", at, "scores", f"{text}: {cure}")
 
 
 def _unseen_examples(graph: Drawn) -> Iterator[Finding]:

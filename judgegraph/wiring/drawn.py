@@ -381,6 +381,11 @@ class Part:
     defer: bool = False
     handed: Keys = NOTHING
 
+    @property
+    def asks(self) -> Keys:
+        """All keys that it reads."""
+        return self.reads | self.may_read
+
 
 @dataclass(frozen=True, eq=False)
 class Drawn:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
-from itertools import islice
+from itertools import islice, zip_longest
 from types import BuiltinFunctionType, NoneType
 from typing import Any, get_type_hints
 
@@ -41,7 +41,7 @@ from judgegraph.wiring.code import (
     plain_type,
     source_of,
 )
-from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part, Step, declared, path_text
+from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part, Step, declared, path_text, renamed_alone
 from judgegraph.wiring.drawn import drawn as drawn_of
 from judgegraph.wiring.functions import Way, given, taken
 
@@ -78,6 +78,8 @@ def _may_be_none(agent: Any, name: str) -> bool:
 def _wrong(judge: Any) -> str:
     """What is wrong with a judge's name, "" for nothing."""
     name = judge.model if isinstance(judge, Endpoint) else judge
+    if isinstance(name, type):
+        return f"the class {name.__name__}: make one, {name.__name__}(...)"
     if not isinstance(name, str):
         return "" if hasattr(name, "ainvoke") else one_line(repr(name), 60)
     provider, _, model = name.partition(":")
@@ -187,7 +189,7 @@ def _readers(graph: Drawn, outer: tuple[Part, ...]) -> Iterator[tuple[Part, list
         writers = [*seen, *(leaf for one in before for leaf in _leaves_of(one))]
         if part.inside is not None:
             yield from _readers(part.inside, tuple(writers))
-        elif writers and (_joins(part) or (_is_users(part) and SCORES in part.reads | part.may_read)):
+        elif writers and (_joins(part) or (_is_users(part) and SCORES in part.asks)):
             yield part, writers
 
 
@@ -211,7 +213,7 @@ def _joins(part: Part) -> bool:
 
 
 def _reads_scores(part: Part) -> bool:
-    return part.writes is not None and not part.writes >= VOCABULARY and SCORES in part.reads | part.may_read
+    return part.writes is not None and not part.writes >= VOCABULARY and SCORES in part.asks
 
 
 def _of_user(runs: Any) -> bool:
@@ -416,7 +418,11 @@ def without_criteria(graph: Drawn) -> Iterator[Finding]:
     parts = [(part, drawn) for drawn in graph.everywhere() for part in drawn.parts.values() if part.inside is None]
     if any("criteria" in (part.writes or {"criteria"}) and _brings(part.runs) for part, _ in parts):
         return
-    judges = [(part, drawn) for part, drawn in parts if "scores" in (part.writes or frozenset()) - part.reads]
+    judges = [
+        (part, drawn) for part, drawn in parts
+        if "scores" in (part.writes or frozenset()) - part.reads
+        and not ("runs" in part.asks and type(part.runs).__module__.startswith("judgegraph."))  # it joins others'
+    ]  # fmt: skip
     idle = [(part, drawn) for part, drawn in judges if getattr(part.runs, "prompt", "") and not _criteria(part.runs)]
     if len(idle) < len(judges):
         return
@@ -512,6 +518,16 @@ def same_part(one: Part, other: Part) -> bool:
     return bool(one.runs == other.runs) or (codes[0] is not None and codes[0] == codes[1])
 
 
+def renamed(some: Iterable[Part], others: Iterable[Part]) -> bool:
+    """Whether nodes are the same but for names, in their order and in subgraphs too."""
+    return all(
+        a is not None and b is not None and (
+            renamed(a.inside.parts.values(), b.inside.parts.values()) if a.inside and b.inside
+            else same_part(a, b) or renamed_alone(a.runs, b.runs)
+        ) for a, b in zip_longest(some, others)
+    )  # fmt: skip
+
+
 def _same_parts(some: Sequence[Part], others: Sequence[Part]) -> bool:
     """Whatever their names and order."""
     both = ((some, others), (others, some))
@@ -529,14 +545,14 @@ def _feeding(graph: Drawn, path: Sequence[str]) -> Iterator[Part]:
         graph = inside
         around.append(graph)
     for level, name in zip(reversed(around), reversed(path), strict=False):
-        before, wanted = _writers_before(level, name, wanted)
+        before, wanted = writers_before(level, name, wanted)
         yield from before
 
 
-def _writers_before(graph: Drawn, name: str, wanted: Keys) -> tuple[list[Part], Keys]:
+def writers_before(graph: Drawn, name: str, wanted: Keys) -> tuple[list[Part], Keys]:
     """The nodes before one that write what it reads, or what these read; and all keys that they read."""
     part = graph.parts[name]
-    wanted = wanted | part.reads | part.may_read
+    wanted = wanted | part.asks
     for way in (way for ways in graph.ways.values() for way in ways if name in way.sent):
         wanted |= way.reads  # what it is sent is made of these
     left = [graph.parts[n] for n in sorted(nx.ancestors(graph.arrows, name)) if n in graph.parts and n != name]

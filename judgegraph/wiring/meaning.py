@@ -20,7 +20,7 @@ from judgegraph.types import Scale, Score
 from judgegraph.wiring.code import Finding, Source, functions, listed, mentions, source_of
 from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions, renamed_alone
 from judgegraph.wiring.functions import compared, named_texts
-from judgegraph.wiring.graph import fed_alike, is_agent, parted, same
+from judgegraph.wiring.graph import fed_alike, is_agent, parted, renamed, same, writers_before
 
 OURS = "judgegraph."
 Scales = Mapping[str, Scale]  # criterion -> its scale
@@ -420,46 +420,47 @@ class Writer(NamedTuple):
 
 
 def same_scores(drawn: Drawn) -> Iterator[Finding]:
-    """Agents of one name and stage with different settings, or fed differently, that overwrite each other.
-
-    Of what else they write it is told where their graphs have not been told of.
+    """Agents of one name and stage with different settings, or fed differently, that overwrite each other, and one
+    opinion given twice. Of what else they write it is told where their graphs have not been told of.
     """
     told: set[str] = set()
     graphs: set[tuple[str, str]] = set()
     for key, one, other in ((k, *pair) for k in NAMED for pair in combinations(_writers(drawn, k), 2)):
         where = parted(drawn, one.at, other.at)
-        renamed = key == "scores" and renamed_alone(one.part.runs, other.part.runs) and _renamed_critic(one, other)
-        if where is None or other.at in told or not (renamed or _mark(key, one.part) == _mark(key, other.part)):
+        apart = key == "scores" and renamed_alone(one.part.runs, other.part.runs)
+        if where is None or other.at in told or not (apart or _mark(key, one.part) == _mark(key, other.part)):
             continue
         common, (first, *_), (second, *_) = where
         pair = (common.at(first), common.at(second))
-        if key != "scores" and pair in graphs:
+        twins = key == "scores" and _twins(one, other, common, first, second)
+        if (apart and not twins) or (pair in graphs and (twins or key != "scores")):
             continue
         if key == KEY and (one.graph is not other.graph or _in_turn(common, first, second)):
             continue  # of one critic's rounds the later stands
         if not _may_meet(one.part.runs, other.part.runs) or not common.steps.together(first, second):
             continue
-        if not (renamed or _alike(drawn, one, other)):
+        if not (apart or _alike(drawn, one, other)):
             told.add(other.at)
             graphs.add(pair)
             yield _score_finding(key, one, other, common, second)
+        elif one.graph is not other.graph and "scores" not in common.parts[second].asks:
+            if twins:  # a method that stands twice
+                graphs.add(pair)
+                wrong = apart and _settles(other.part.runs)
+                yield _opinion(*pair, "are one method with the same settings: one opinion", apart, wrong)
         elif key == "scores" and _settles(other.part.runs):
-            if "scores" not in common.parts[second].reads | common.parts[second].may_read:
-                continue  # a method that stands twice is one opinion as a whole
             told.add(other.at)
-            of = "one critic's verdicts" if renamed else f"the same verdicts of critic '{other.part.runs.name}'"
-            yield _opinion(one, other, f"apply {of}", renamed, renamed)
+            of = "one critic's verdicts" if apart else f"the same verdicts of critic '{other.part.runs.name}'"
+            yield _opinion(one.at, other.at, f"apply {of}", apart, apart)
         elif key == "scores" and hasattr(other.part.runs, "judge") and one.graph is other.graph:
-            if renamed and not fed_alike(drawn, one.at, other.at):
-                continue
             told.add(other.at)
-            yield _opinion(one, other, "ask one judge the same: they are one opinion", renamed, False)
+            yield _opinion(one.at, other.at, "ask one judge the same: they are one opinion", apart, False)
 
 
-def _opinion(one: Writer, other: Writer, why: str, twice: bool, wrong: bool) -> Finding:
+def _opinion(one: str, other: str, why: str, twice: bool, wrong: bool) -> Finding:
     counts = "it counts twice, under two names" if twice else "it counts once"
-    text = f"nodes '{one.at}' and '{other.at}' {why}, and {counts}: leave one out, or give it another judge and name"
-    return Finding("same-opinion", other.at, "scores", text, "error" if wrong else "warning")
+    text = f"nodes '{one}' and '{other}' {why}, and {counts}: leave one out, or give it another judge and name"
+    return Finding("same-opinion", other, "scores", text, "error" if wrong else "warning")
 
 
 def _score_finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -> Finding:
@@ -503,8 +504,7 @@ def _mark(key: str, part: Part) -> tuple[str, ...]:
         return (agent.chains if key == "aspects" else agent.name,)
     stage = "final" if _settles(agent) else str(getattr(agent, "stage", type(agent).__name__))
     of = getattr(agent, "of", "output")  # which response of a pair, where it is another than usual
-    reads = "rectifications" in part.reads | part.may_read
-    return agent.name, stage, str(reads), "rival" if of == "rival" else "output"
+    return agent.name, stage, str("rectifications" in part.asks), "rival" if of == "rival" else "output"
 
 
 def _settles(agent: Any) -> bool:
@@ -518,11 +518,15 @@ def _alike(drawn: Drawn, one: Writer, other: Writer) -> bool:
     return one.part.runs == other.part.runs and same(*critics) and fed_alike(drawn, one.at, other.at)
 
 
-def _renamed_critic(one: Writer, other: Writer) -> bool:
-    """Of two that settle scores, each in a graph of its own: whether all in these differs in names alone."""
-    mine, theirs = ([part.runs for part in w.graph.parts.values()] for w in (one, other))
-    alike = len(mine) == len(theirs) and all(a == b or renamed_alone(a, b) for a, b in zip(mine, theirs, strict=True))
-    return not _settles(one.part.runs) or (alike and one.graph is not other.graph)
+def _twins(one: Writer, other: Writer, common: Drawn, first: str, second: str) -> bool:
+    """Whether what makes their scores differs in names alone: the graphs around them, or in one graph their critics."""
+    if one.graph is other.graph:
+        names = [writer.part.runs.name for writer in (one, other)]
+        by = ([c for c in _critics(one).values() if getattr(c.runs, "name", "") == name] for name in names)
+        return not _settles(one.part.runs) or renamed(*by)
+    parts = [common.parts[first], common.parts[second]]
+    before = [writers_before(common, part.name, frozenset())[0] for part in parts if "scores" not in part.asks]
+    return renamed(parts[:1], parts[1:]) and before[:1] == before[1:]
 
 
 def _critics(one: Writer) -> dict[str, Part]:
@@ -893,4 +897,4 @@ def _applied(graph: Drawn, name: str) -> bool:
 def _reads(part: Part) -> bool:
     if part.inside is not None:  # a critique, say, does not take in what was said of other scores
         return KEY in part.inside.given and any(_reads(one) for one in part.inside.parts.values())
-    return KEY in part.reads | part.may_read or (not isinstance(part.runs, type) and KEY in mentions(part.runs))
+    return KEY in part.asks or (not isinstance(part.runs, type) and KEY in mentions(part.runs))

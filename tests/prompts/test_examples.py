@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 import judgegraph as jg
+from judgegraph.errors import ValueRefused
 from judgegraph.graphs import (
     bsm,
     chateval,
@@ -174,12 +174,12 @@ def test_an_example_is_never_the_judged_text_itself():
     ],
 )
 def test_an_example_off_its_scale_or_too_long_is_refused(given, said):
-    with pytest.raises(ValidationError, match=said):
+    with pytest.raises(ValueRefused, match=said):
         jg.Criterion(name="Clarity", examples=[given])
 
 
 def test_there_are_eight_at_most():
-    with pytest.raises(ValidationError, match="at most 8 items"):
+    with pytest.raises(ValueRefused, match="at most 8 items"):
         jg.Criterion(name="Clarity", examples=[EXAMPLE] * 9)
 
 

@@ -612,7 +612,7 @@ def gated_critic_without_rectify(right: bool, folder: Path) -> Any:
 
 def verdicts_on_one_path_alone(right: bool, folder: Path) -> Any:
     """Rectify stands before the critic, and none behind it."""
-    nodes = {"evaluate": evaluator(), "critique": sage(), "rectify": Rectify(), "again": sage(name="again")}
+    nodes = {"evaluate": evaluator(), "critique": sage(), "rectify": Rectify(), "again": sage(name="again", cot=True)}
     return line(**nodes, **({"settle": Rectify(name="again")} if right else {}))
 
 

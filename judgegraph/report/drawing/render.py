@@ -16,7 +16,7 @@ from zlib import crc32
 
 import networkx as nx
 
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.report.drawing.figure import (
     DRAWING_CSS,
     END,
@@ -804,6 +804,7 @@ class Drawing(Shown):
         return self.text
 
 
+@settings_checked
 def show(graph: Any) -> Drawing:
     """A graph to look at: `jg.show("sageval")` in a notebook, `print(jg.show(graph))`, `.save("graph.svg")`.
 
