@@ -576,7 +576,7 @@ _BY_TERMS = re.compile(  # "If experts read it, 2; if others do, 4", "4 if sourc
     re.I,
 )
 _HEDGES_AT_ALL = re.compile(
-    r"\b(?:or|alternatively|unless|otherwise|else|but|voire|oder|ou|bzw|peut|vielleicht|eventuell|quiz|tal|forse)"
+    r"\b(?:or|alternatively|unless|otherwise|else|but|voire|oder|ou|bzw|peut-être|vielleicht|eventuell|quizás?|tal|forse)\b"
     r"|[0-9][ ]\(",
     re.I,
 )
@@ -645,8 +645,6 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
     rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
-    rf"|{VERB}[ ](?:an?[ ])?{NUMBER}{OUT_OF}[,;][ ](?:(?:and|but|while)[ ])?(?:the|its)[ ](?!overall\b)\w{{2,20}}"
-    rf"[ ](?:(?:only|just|about)[ ])?(?:an?[ ])?{NUMBER}{REACHED}"
     rf"|{_ITEM}+[ \t]*\n{_ITEM}"
     rf"|\bwith[ ][^.!?\n0-9]{{1,40}}{NUMBER}[.,;]+[ ](?:and[ ]|but[ ])?without\b[^.!?\n0-9]{{0,40}}{NUMBER}"
     rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})"
@@ -654,6 +652,12 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     r"[ ](?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))\b",
     re.I | re.M,
 )
+_OTHER_PART = re.compile(  # "The facts deserve 4, the style 2"
+    r"[,;][ ](?:(?:and|but|while)[ ])?(?:the|its)[ ](?!overall\b)\w{2,20}[ ](?:(?:only|just|about)[ ])?(?:an?[ ])?"
+    rf"(?P<n>{NUMBER}){REACHED}",
+    re.I,
+)
+_ENDS_IN_ONE = re.compile(rf"(?P<n>{NUMBER}){OUT_OF}\Z", re.I)
 _ROW = re.compile(
     rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}(?:[ \t.]*$|\.[ ])", re.I | re.M
 )
@@ -831,6 +835,9 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     if len({number(match["last"]) for match in steps}) > 1:  # "1 -> 4, 2 -> 3"
         yield from (match.span() for match in steps)
     yield from (match.span() for match in _EACH.finditer(text))
+    for match in _OTHER_PART.finditer(text):
+        if one := _ENDS_IN_ONE.search(text, max(0, match.start() - 12), match.start()):
+            yield from (one.span("n"), match.span("n"))
     yield from (match.span() for match in _REDUCED.finditer(text))
     if _HEDGES_AT_ALL.search(text):
         yield from (match.span() for match in _HEDGED.finditer(text))
