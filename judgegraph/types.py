@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, Strict, ValidationError, model_validator
 from typing_extensions import TypedDict
 
-from judgegraph.errors import DataError, ScaleError, StateError, ValueRefused, one_line
+from judgegraph.errors import DataError, ScaleError, StateError, ValueRefused, given_as, one_line
 from judgegraph.evidence import (
     Image,
     Passage,
@@ -372,6 +372,8 @@ class Exemplar(Value):
 def _levels(given: Any) -> Any:
     """(value or label, what it means) of a mapping, or of pairs."""
     pairs = given.items() if isinstance(given, Mapping) else given or ()
+    if not isinstance(pairs, Iterable) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in pairs):
+        raise ValueError("levels are a mapping of each value or label to what it means")
     return tuple((_level_name(name), str(text)) for name, text in pairs)
 
 
@@ -729,7 +731,8 @@ def keyed(*values: Any) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for value in values:
-        key = value.key
+        if (key := getattr(value, "key", None)) is None:
+            raise StateError(f"keyed takes values such as Score, each by itself, keyed(*scores); got {given_as(value)}")
         before = found.setdefault(key, value)
         if before is value:
             continue
