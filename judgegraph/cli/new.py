@@ -91,6 +91,7 @@ NEXT = {  # kind -> commands behind its installation and its tests, and where to
     "graph": ("show {module}/graph.yaml --as text", "run {module}/graph.yaml DATA",
               "The graph is in {module}/graph.yaml, what is judged by in {module}/criteria.yaml."),
 }  # fmt: skip
+LISTED = {"critic": "agents", "agent": "agents", "assistant": "tools", "method": "methods"}  # the command that lists it
 SUFFIX = ".txt"  # of every template: none is imported, checked or collected where it lies
 
 
@@ -139,15 +140,15 @@ def files(kind: str, name: PackageName) -> dict[str, str]:
 def new(kind: str, name: str, into: Path) -> None:
     """Write a package NAME with a small plug-in of a KIND, its prompt and its tests; or a graph as a file.
 
-    It can be installed as it is, is then found by its name (`judgegraph agents`), and is yours to change. Its tests run
-    as they are, and `judgegraph show` draws its place in a graph.
+    It can be installed as it is, is then found by its name (`judgegraph agents`, `tools` or `methods`), and is yours to
+    change. Its tests run as they are, and `judgegraph show` draws its place in a graph.
     """
     package = PackageName.of(name)
     folder = write(kind, package, into)
     *commands, where = (text.format(name=package.name, module=package.module) for text in NEXT[kind])
     article = "an" if kind[0] == "a" else "a"
-    steps = [f"cd {folder}", "pip install -e '.[dev]'", "python -m pytest", "judgegraph agents"]
-    steps = [step for step in steps if kind != "graph" or step != "judgegraph agents"]
+    steps = [f"cd {folder}", "pip install -e '.[dev]'", "python -m pytest"]
+    steps += [f"judgegraph {LISTED[kind]}"] if kind in LISTED else []
     steps += [f"judgegraph {command}" for command in commands]
     said = [f"{folder}: {article} {kind} '{package.name}'. Next:", *(f"  {step}" for step in steps), where]
     click.echo(printable("\n".join(said)))

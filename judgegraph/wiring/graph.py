@@ -27,7 +27,7 @@ from judgegraph.answers import Precedence
 from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
 from judgegraph.prompts.template import JUDGED, MAY_HAVE
-from judgegraph.types import Criterion, Plan, once
+from judgegraph.types import Criterion, Plan, latest, once
 from judgegraph.wiring.code import (
     Finding,
     Keys,
@@ -805,7 +805,7 @@ def side_by_side(drawn: Drawn) -> Iterator[Finding]:
                 writing.setdefault(key, []).extend([run.node] * (1 + (run.sent and run.node in often)))
         for key, nodes in writing.items():
             alone = isinstance(drawn.channels.get(key), LastValue) and not _comes_back(drawn, key, nodes)
-            if len(nodes) > 1 and key not in told and alone:
+            if len(nodes) > 1 and key not in told and (alone or _comes_late(drawn, key, nodes)):
                 told.add(key)
                 yield _two(drawn, key, sorted(set(nodes)))
 
@@ -816,21 +816,28 @@ def _comes_back(drawn: Drawn, key: str, nodes: list[str]) -> bool:
     return isinstance(drawn.channels[key], once()) and passing and len({*nodes}) == len(nodes)
 
 
+def _comes_late(drawn: Drawn, key: str, nodes: list[str]) -> bool:
+    """Whether a graph hands back what another node wrote before, in the place of what its neighbour writes."""
+    writers, beside = {n for n, part in drawn.parts.items() if key in (part.writes or NOTHING)}, {*nodes}
+    mixed = writers & beside and beside - writers and writers - beside
+    return bool(mixed) and getattr(drawn.channels.get(key), "operator", None) is latest
+
+
 def _all(part: Part | None) -> Keys:
     return (part.writes or NOTHING) | part.passes if part else NOTHING
 
 
 def _two(drawn: Drawn, key: str, nodes: list[str]) -> Finding:
     who, passing = listed(drawn.at(n) for n in nodes), [n for n in nodes if key in drawn.parts[n].passes]
-    if len(nodes) == 1:
-        text = f"node {who} is sent to several times in one step, and each run writes '{key}', which has no reducer"
-    else:
-        text = f"nodes {who} run in one step and both write '{key}', which has no reducer"
+    often = f"node {who} is sent to several times in one step, and each run writes '{key}'"
+    text = often if len(nodes) == 1 else f"nodes {who} run in one step and both write '{key}'"
+    late = not isinstance(drawn.channels.get(key), LastValue)
+    text += ", and an earlier answer may come back in its place" if late else ", which has no reducer"
     cure = f"give the key {REDUCER}, or let one run after the other"
     if passing:
-        who = listed(drawn.at(n) for n in passing)
-        verb = "hands" if len(passing) == 1 else "hand"
-        cure = f"{who} {verb} it back as it came; write StateGraph(..., output_schema=jg.Result) there"
+        who = f"{listed(drawn.at(n) for n in passing)} {'hands' if len(passing) == 1 else 'hand'}"
+        word = "input_schema=jg.Asked" if late else "output_schema=jg.Result"
+        cure = f"{who} it back as it came; write StateGraph(..., {word}) there"
     return Finding("two-writers", drawn.at(nodes[-1]), key, f"{text}: {cure}")
 
 

@@ -156,6 +156,33 @@ def test_in_a_state_of_ones_own_check_names_the_word_that_helps():
     assert "hand it back as it came; write StateGraph(..., output_schema=jg.Result) there" in told.message
 
 
+class Summed(TypedDict):
+    overall: float | None
+
+
+def test_an_answer_of_before_that_a_neighbour_hands_back_is_no_later_one():
+    async def sum_up(state: OwnState) -> Summed:
+        return {"overall": 5.0}
+
+    def graph(**schemas):
+        inner = StateGraph(EvalState)
+        inner.add_node("sum", sum_up)
+        inner.add_edge(START, "sum")
+        made = StateGraph(EvalState)
+        made.add_node("before", sum_up)
+        made.add_node("a", inner.compile(name="a"))
+        made.add_node("b", own("missing", **schemas))
+        made.add_edge(START, "before")
+        made.add_edge("before", "a")
+        made.add_edge("before", "b")
+        return made
+
+    (told,) = [one for one in jg.check(graph(), strict=False).findings if one.code == "two-writers"]
+    assert "'b' hands it back as it came; write StateGraph(..., input_schema=jg.Asked) there" in told.message
+    assert "both write 'overall', and an earlier answer may come back in its place" in told.message
+    assert jg.check(graph(input_schema=jg.Asked)).ok
+
+
 async def test_what_graphs_side_by_side_change_differently_is_refused():
     def choosing(name):
         async def choose(state: Aspects) -> Chosen:

@@ -64,6 +64,8 @@ def test_it_says_what_to_do_next(tmp_path):
         "--critic strict-tone",
     ):
         assert step in said
+    for kind, command in {"agent": "agents", "assistant": "tools", "method": "methods"}.items():
+        assert f"  judgegraph {command}\n" in new(kind, f"strict-{kind}", "--into", str(tmp_path)).output
 
 
 @pytest.mark.long
