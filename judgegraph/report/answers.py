@@ -225,6 +225,7 @@ def _range_of(values: Sequence[Answer]) -> Scale | None:
 
 
 CELL, ROWS_NAME, TOP, MOST_LABELS = 28.0, 96.0, 58.0, 6
+TITLED = 170.0  # of a criterion in a bold title, beside what the chart shows
 
 
 def confusion(one: Matched) -> Picture:
@@ -238,7 +239,7 @@ def confusion(one: Matched) -> Picture:
     rows = [row for row in rows if row != OTHERS or any(human == OTHERS for human, _ in pairs)]
     short = all(len(column) < 5 for column in columns)
     side = min(44.0, (WIDE - ROWS_NAME) / len(columns))
-    parts = [text(0, 13, fit(one.name, 210.0) + ": people and answers met", look="jg-title"), text(0, 30, one.agreed)]
+    parts = [text(0, 13, fit(one.name, TITLED) + ": people and answers met", look="jg-title"), text(0, 30, one.agreed)]
     parts.append(
         text(ROWS_NAME, 47, f"answers ({shown(one.metric, 60)})" if one.metric else "answers", look="jg-muted")
     )
@@ -304,7 +305,7 @@ def scatter(one: Matched) -> Picture:
     values = np.array(known, dtype=np.float64).reshape(-1, 2)
     shared = one.scale is not None and not any(_is_off(h, one.scale) for h in one.human)
     (x0, x1), (y0, y1) = (_ends(values[:, side], one.scale if shared or side else None) for side in (0, 1))
-    parts = [text(0, 13, fit(one.name, 210.0) + ": people and answers met", look="jg-title"), text(0, 30, one.agreed)]
+    parts = [text(0, 13, fit(one.name, TITLED) + ": people and answers met", look="jg-title"), text(0, 30, one.agreed)]
     top, bottom = 40.0, 40.0 + TALL
     if shared:
         parts.append(

@@ -276,3 +276,31 @@ def test_the_findings_stand_on_the_first_screens_and_lead_to_their_numbers(label
         assert top < 900
         for link in rows.get_by_role("link").all():
             assert seen.page.locator(link.get_attribute("href") or "").count() == 1
+
+
+def test_a_stranger_gets_from_the_data_to_the_worst_sample_and_what_to_do(tmp_path: Path, monkeypatch, visit):
+    """Three commands behind the installation and two clicks: at most five and three are promised."""
+    monkeypatch.chdir(tmp_path)
+
+    def told(words: str) -> str:
+        done = CliRunner().invoke(main, words.split())
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    start = time.monotonic()
+    told(f"run sageval {ROOT / 'examples/forms.jsonl'} -n 6 -o run")
+    told("report run -o run.html")
+    with visit(tmp_path / "run.html") as seen:
+        look = seen.page.locator("#findings li", has_text="Look first at ")
+        worst = look.inner_text().split()[3]
+        command = look.locator("code").inner_text()
+        look.get_by_role("link").click()
+        first = seen.page.locator("#samples details", has=seen.page.locator("summary", has_text=worst)).first
+        first.locator("summary").first.click()
+        reasons = [one for one in first.locator(".why, dd, p, td").all_inner_texts() if len(one) > 40]
+        assert reasons
+        assert seen.did == []
+    why = told(command.removeprefix("judgegraph "))
+    assert worst in why
+    assert any(" ".join(one.split())[:40] in " ".join(why.split()) for one in reasons)
+    assert time.monotonic() - start < 60
