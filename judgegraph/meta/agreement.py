@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ from judgegraph.meta.result import (
     same_notes,
     settled_ends,
     signature,
+    test_of,
     unit_of,
     unread_rule,
     with_corrections,
@@ -714,7 +715,7 @@ def _tested(x: Bools, y: Bools, group: Codes | None, c: Conventions) -> tuple[tu
         x.astype(np.float64), y.astype(np.float64), group=group, permutations=c.permutations, seed=c.seed
     )
     note = "; ".join(part for part in (_only(x, y), found.note) if part)
-    test = Test(name=found.name, statistic=found.statistic, p=found.p, n=found.n, note=note)
+    test = replace(test_of(found), note=note)
     return (test,), (permutations(found),)
 
 

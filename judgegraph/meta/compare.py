@@ -118,6 +118,11 @@ class MeanDifference:
         """Whether it is told from chance after the correction."""
         return self.corrected < ALPHA
 
+    @property
+    def p_is_least(self) -> bool:
+        """Whether so many drawn swaps cannot give a smaller p, and more of them might."""
+        return self.p * (PERMUTATIONS + 1) < 1 + 1e-9
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunComparison(Shown):

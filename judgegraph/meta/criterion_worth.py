@@ -50,7 +50,8 @@ class Gain:
     Attributes:
         without, with_it: agreement of the combination with people, -1 to 1. gain: their difference.
         low, high: its interval, paired bootstrap over samples (groups where there are some). p: of a paired
-            permutation test, two-sided; p_holm: for all criteria that were tried.
+            permutation test, two-sided; p_holm: for all criteria that were tried. p_is_least: so many
+            permutations cannot give a smaller p.
     """
 
     statistic: Coefficient
@@ -61,6 +62,7 @@ class Gain:
     high: float
     p: float
     p_holm: float = math.nan
+    p_is_least: bool = False
 
 
 @dataclass(frozen=True)
@@ -326,10 +328,11 @@ def _gains(
         if math.isnan(before) or math.isnan(after):
             return (), "a combination of the criteria says the same of every sample"
         ends = drawn.difference(1, 0, c, confidence)
-        p = permutation_test(
+        test = permutation_test(
             people, sides[1], sides[0], coefficient=name, group=group, permutations=permutations, seed=seed
-        ).p
-        found.append(Gain(name, before, after, after - before, ends.low, ends.high, p))
+        )
+        gain = (after - before, ends.low, ends.high)
+        found.append(Gain(name, before, after, *gain, test.p, p_is_least=test.p_is_least))
     return tuple(found), ""
 
 

@@ -343,7 +343,7 @@ class Gain:
         n: items that count: judged by people, draft and final readable. units: items, groups or systems that counted.
         before, after: of drafts and of finals with people, nan where undefined. difference: after less before.
         unit: what was drawn for the interval. low, high: the difference's interval, both resampled together.
-        p: two-sided, paired; p_corrected: over criteria.
+        p: two-sided, paired; p_corrected: over criteria. p_is_least: so many permutations cannot give a smaller p.
         note: why there is no number, or how little one rests on.
         draws: the difference in each resample. basis: of what: equal ones come from the same draws.
     """
@@ -361,6 +361,7 @@ class Gain:
     high: float = math.nan
     p: float = math.nan
     p_corrected: float = math.nan
+    p_is_least: bool = False
     note: str = ""
     draws: Floats | None = field(default=None, repr=False)
     basis: tuple[Any, ...] | None = field(default=None, repr=False)
@@ -562,6 +563,7 @@ def _test(found: Sequence[Gain], tables: Tables, unit: Unit, conventions: Conven
             large = int(np.sum(~(np.abs(differences) < abs(gain.difference) - 1e-12)))
             every = exact(units, conventions.permutations)
             gain.p = large / len(differences) if every else (large + 1) / (len(differences) + 1)
+            gain.p_is_least = not every and not large
         if 0 < able < FEW:
             gain.add(f"{able} {unit}{'s' * (able > 1)} to swap: p cannot fall below {2 / 2**able:.3g}")
 
@@ -664,7 +666,7 @@ def _of_numbers(criterion: str, counted: Sequence[Row], name: Coefficient, conve
     test = permutation_test(
         human, final, draft, coefficient=name, permutations=conventions.permutations, seed=conventions.seed, **about
     )
-    gain.p = test.p
+    gain.p, gain.p_is_least = test.p, test.p_is_least
     gain.add(test.note)
     return gain
 

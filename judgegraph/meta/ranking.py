@@ -71,6 +71,7 @@ class Ranked:
             and of the Elo of a system that won or lost everything.
         p_next: two-sided, of the next system of its part being as strong, from the difference of the two in each
             resample. p_next_corrected: for all neighbours of the ranking. Both nan of the last, and without intervals.
+        p_is_least: so many resamples cannot give a smaller p_next; more of them might.
     """
 
     system: str
@@ -85,6 +86,7 @@ class Ranked:
     elo_interval: Ends = NONE
     p_next: float = math.nan
     p_next_corrected: float = math.nan
+    p_is_least: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -719,12 +721,16 @@ class Fitted:
         """Each with the test against the next one."""
         names, drawn, units = self.contest.matches.names, self.strengths.drawn, self.strengths.units
         found = np.full(len(rows), math.nan)
+        least = p_of_zero(np.ones(len(drawn)), units=units)
         for at, (row, other) in enumerate(pairwise(rows)):
             if row.part is not None and row.part == other.part:
                 apart = drawn[:, names.index(row.system)] - drawn[:, names.index(other.system)]
                 found[at] = p_of_zero(apart, units=units)
         for row, p, fixed in zip(rows, found, corrected(found, self.conventions.correction), strict=True):
-            yield row if math.isnan(p) else replace(row, p_next=float(p), p_next_corrected=float(fixed))
+            if math.isnan(p):
+                yield row
+            else:
+                yield replace(row, p_next=float(p), p_next_corrected=float(fixed), p_is_least=bool(p <= least))
 
     def against(self, people: Fitted) -> list[AgainstPeople]:
         """By each measure that both have, over the systems that comparisons link by both."""

@@ -74,7 +74,10 @@ def _flat(row: Row) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """A paired test. p: two-sided, corrected: for all comparisons by this test and statistic; nan where it has none."""
+    """A paired test. p: two-sided, corrected: for all comparisons by this test and statistic; nan where it has none.
+
+    p_is_least: so many drawn permutations cannot give a smaller p; more of them might.
+    """
 
     __test__ = False  # not a test of pytest
 
@@ -84,6 +87,7 @@ class Test:
     corrected: float = math.nan
     n: int
     note: str = ""
+    p_is_least: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -683,11 +687,11 @@ def _difference(numbers: Numbers, a: str, b: str, coefficient: Coefficient) -> D
             numbers.human[both], x[both], y[both], coefficient=coefficient, level=level, group=at(answers.group, both),
             system=at(answers.system, both), constant=c.constant, permutations=c.permutations, seed=c.seed,
         )  # fmt: skip
-        tests.append(_test(found))
+        tests.append(test_of(found))
         gone_through = permutations(found)
         if (coefficient, level) == ("pearson", "dataset"):
             between = plain("pearson", x[both], y[both])
-            tests += [_test(test(values[0], values[1], between, n)) for test in (williams, steiger)]
+            tests += [test_of(test(values[0], values[1], between, n)) for test in (williams, steiger)]
             alpha = 1 - c.confidence
             if unit_of(answers, c, level) == "item":
                 needed = labels_needed(values[0], values[1], between, alpha=alpha)
@@ -754,8 +758,11 @@ def items_needed(apart: float, deviation: float, n: int, alpha: float) -> int | 
     return math.ceil(n * (reach * deviation / apart) ** 2)
 
 
-def _test(found: TestResult) -> Test:
-    return Test(name=found.name, statistic=found.statistic, p=found.p, n=found.n, note=found.note)
+def test_of(found: TestResult) -> Test:
+    """As a comparison of two metrics holds it."""
+    return Test(
+        name=found.name, statistic=found.statistic, p=found.p, n=found.n, note=found.note, p_is_least=found.p_is_least
+    )
 
 
 def with_corrections(found: Sequence[Difference], conventions: Conventions) -> list[Difference]:

@@ -106,6 +106,11 @@ class TestResult:
     note: str = ""
     made: int = 0
 
+    @property
+    def p_is_least(self) -> bool:
+        """Whether p is the least that so many drawn permutations can give, so that more of them might give less."""
+        return bool(self.made) and self.p * (self.made + 1) < 1 + 1e-9  # of all there are it is more
+
 
 def williams(r_ha: float, r_hb: float, r_ab: float, n: int) -> TestResult:
     """Williams' t for two dependent Pearson correlations that share `human` (Williams 1959), n - 3 degrees of freedom.

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from judgegraph.bench.files import Collection
     from judgegraph.bench.table import Line, MeasuredJudge, Section
     from judgegraph.meta.conventions import Conventions
+    from judgegraph.meta.result import Test
     from judgegraph.runs.run import Run
     from judgegraph.runs.summary import Summary
 
@@ -158,7 +159,7 @@ def _differences(found: Sequence[Difference]) -> Iterator[Block]:
     if not found:
         return
     tests = dict.fromkeys(test.name for one in found for test in one.tests)
-    held = [{test.name: _chances(test.p, test.corrected) for test in one.tests} for one in found]
+    held = [{test.name: _chances(test) for test in one.tests} for one in found]
     yield columns("metrics compared", {
         "criterion": [one.criterion for one in found],
         "metrics": [f"{one.a} - {one.b}" for one in found],
@@ -173,8 +174,9 @@ def _differences(found: Sequence[Difference]) -> Iterator[Block]:
         yield Para(CORRECTED, "fine")
 
 
-def _chances(p: float, corrected: float) -> str:
-    return chance(p) if p == corrected or math.isnan(p) else f"{chance(p)}, {chance(corrected)}"
+def _chances(test: Test) -> str:
+    p, corrected = chance(test.p, test.p_is_least), chance(test.corrected, test.p_is_least)
+    return p if test.p == test.corrected or math.isnan(test.p) else f"{p}, {corrected}"
 
 
 def choices(rows: Sequence[Row]) -> list[str]:
@@ -201,7 +203,7 @@ LONGEST_NAME = 200  # characters of a name
 SYSTEMS = ("system", "systems")
 NEXT = (
     "p next: could the lead over the system below be chance? Paired bootstrap of strengths, two-sided, corrected for "
-    "all neighbours within each table"
+    "all neighbours within each table; < stands before the least that so many resamples can say"
 )
 
 
@@ -249,7 +251,7 @@ def table(one: Ranking) -> Grid:
         "met": [f"{row.met:,.0f}" for row in rows],
         "strength": [valued(row.strength, *row.strength_interval) for row in rows],
         "Elo": [valued(row.elo, *row.elo_interval, digits) for row in rows],
-        "p next": [chance(row.p_next_corrected) if tested else "" for row in rows],
+        "p next": [chance(row.p_next_corrected, row.p_is_least) if tested else "" for row in rows],
     }, most=SYSTEM_LINES, rest=SYSTEMS)  # fmt: skip
 
 

@@ -391,10 +391,16 @@ def valued(value: float, low: float, high: float, digits: int = SCORE, *, sign: 
     return shown if shown == NONE else f"{shown} {within(low, high, digits)}".strip()
 
 
-def chance(p: float) -> str:
-    """0.012, < 0.001; of .05 so many digits that one sees on which side it lies; "-" where there is none."""
+def chance(p: float, least: bool = False) -> str:
+    """0.012, < 0.001; of .05 so many digits that one sees on which side it lies; "-" where there is none.
+
+    Args:
+        least: so many resamples cannot give a smaller one, and more of them might: no more than a bound is known.
+    """
     if math.isnan(p):
         return NONE
+    if least and 0.0005 <= p < 1:
+        return f"< {math.ceil(1000 * p - 1e-6) / 1000:.3f}"
     text = "< 0.001" if p < 0.0005 else f"{p:.3f}"
     return f"{p:.4f}" if text == "0.050" else text
 

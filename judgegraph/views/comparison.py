@@ -165,7 +165,12 @@ def _is_real(one: Difference) -> bool:
 
 def _chance(one: Difference) -> str:
     """The greatest corrected p of its tests."""
-    return f"p {chance(max(test.corrected for test in one.tests if test.p == test.p))}"
+    return f"p {chance(*_greatest(one))}"
+
+
+def _greatest(one: Difference) -> tuple[float, bool]:
+    """The greatest corrected p of its tests, nan where none could be made, and whether it is but a bound."""
+    return max(((test.corrected, test.p_is_least) for test in one.tests if test.p == test.p), default=(math.nan, False))
 
 
 def _by(difference: float, low: float, high: float) -> str:
@@ -178,7 +183,7 @@ def _sentence(one: MeanDifference) -> str:
     """Such as "Coherence: a is above b by 0.31 [0.12, 0.50] (n 32, p 0.004)"."""
     above, below = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
     by = _by(one.difference, one.low, one.high)
-    how = f"(n {one.n:,}, p {chance(one.corrected)})"
+    how = f"(n {one.n:,}, p {chance(one.corrected, one.p_is_least)})"
     return f"{_cut(one.criterion)}: {_cut(above)} is above {_cut(below)} by {by} {how}"
 
 
@@ -340,14 +345,14 @@ def _from_first(
         if {one.a, one.b} != {first, run} or one.criterion.casefold() != criterion.casefold():
             continue
         if isinstance(one, MeanDifference):
-            ends, p, real = (one.low, one.high), one.corrected, one.is_real
+            ends, p, real = (one.low, one.high), (one.corrected, one.p_is_least), one.is_real
         elif row is None or one.statistic != row.statistic:
             continue
         else:
             ends, real = one.interval, _is_real(one)
-            p = max((test.corrected for test in one.tests if test.p == test.p), default=math.nan)
+            p = _greatest(one)
         value, (low, high) = (one.difference, ends) if one.a == run else (-one.difference, (-ends[1], -ends[0]))
-        return valued(value, low, high, sign=True), "" if math.isnan(p) else chance(p), real
+        return valued(value, low, high, sign=True), "" if math.isnan(p[0]) else chance(*p), real
     return "", "", False
 
 

@@ -131,9 +131,12 @@ def gains(critic: CriticOf, confidence: float, caption: str = "", tested: bool =
         f"{100 * confidence:g} % interval": [
             "" if same else _within(gain) for gain, same in zip(shown, still, strict=True)
         ],
-        "p": [chance(gain.p) if tested and not same else "" for gain, same in zip(shown, still, strict=True)],
+        "p": [
+            chance(gain.p, gain.p_is_least) if tested and not same else ""
+            for gain, same in zip(shown, still, strict=True)
+        ],
         "corrected": [
-            chance(gain.p_corrected) if tested and apart and not same else ""
+            chance(gain.p_corrected, gain.p_is_least) if tested and apart and not same else ""
             for gain, same in zip(shown, still, strict=True)
         ],
     }, names=2, most=LINES, spare=("p", "n", "before") if apart else ("n",))  # fmt: skip
@@ -307,7 +310,7 @@ def criteria_worth(found: CriteriaWorth) -> Iterator[Block]:
         "without": [number_text(gain.without, COEFFICIENT) if gain else "" for gain in gains],
         "with": [number_text(gain.with_it, COEFFICIENT) if gain else "" for gain in gains],
         "gain": [valued(gain.gain, gain.low, gain.high, COEFFICIENT, sign=True) if gain else "" for gain in gains],
-        "p": [chance(gain.p_holm) if gain else "" for gain in gains],
+        "p": [chance(gain.p_holm, gain.p_is_least) if gain else "" for gain in gains],
         "most alike": [f"{one_line(one.criterion, 40)} {number_text(one.value)}" if one else NONE for one in near],
         "explained": [NONE if math.isnan(one.explained) else percent(one.explained, 1) for one in rows],
     }, texts=("verdict", "most alike"), most=len(rows))  # fmt: skip

@@ -17,7 +17,9 @@ from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions, chosen
 from judgegraph.meta.judgements import read_run
 from judgegraph.meta.ranking import Entrants, contests, of_run, of_table
-from judgegraph.stats.bootstrap import interval
+from judgegraph.stats.bootstrap import interval, p_of_zero
+from judgegraph.views.agreement import table as table_of
+from judgegraph.views.blocks import table_text
 
 QUICK = Conventions(resamples=40)
 SCORES = [  # document, system, people, metric: people say x > y > z, the metric has x and y the other way
@@ -70,6 +72,20 @@ def test_a_metrics_order_is_held_against_peoples(table):
     for by in metric.against:
         assert (by.alike, by.pairs, by.kendall, by.spearman) == (2, 3, pytest.approx(1 / 3), pytest.approx(0.5)), by.by
     assert [by.by for by in metric.against] == ["score", "strength", "elo"]
+
+
+def test_a_lead_that_no_resample_denies_has_a_bound_for_its_p(tmp_path):
+    rows = [("x", "y", verdict, verdict) for verdict in ["A"] * 22 + ["B"]]
+    file = _csv(tmp_path / "pairs.csv", "first,second,human,judge", rows)
+    for resamples in (40, 400):
+        _, metric = jg.rank_systems(
+            file, Conventions(resamples=resamples), system="first", rival="second", human=("human",), metrics=("judge",)
+        )
+        ahead = metric.systems[0]
+        least = p_of_zero(np.ones(resamples), units=len(rows))
+        assert ahead.p_is_least, "more resamples would say less"
+        assert ahead.p_next == least
+        assert f"< {math.ceil(1000 * least) / 1000:.3f}" in table_text(table_of(metric), "markdown")
 
 
 def test_items_that_people_did_not_judge_are_said_to_count_for_the_judge_alone(tmp_path):

@@ -139,6 +139,7 @@ def test_p_is_never_zero():
     for name in COEFFICIENTS:
         found = permutation_test(human, human, rng.normal(size=300), coefficient=name, permutations=99)
         assert found.p == pytest.approx(0.01)
+        assert found.p_is_least
 
 
 def test_with_few_units_the_note_says_how_small_p_can_be():
@@ -146,6 +147,7 @@ def test_with_few_units_the_note_says_how_small_p_can_be():
     found = permutation_test(human, a, b, group=np.repeat(np.arange(4), 10))
     assert found.note == "4 units to swap: p cannot fall below 0.125"
     assert found.p >= 0.125
+    assert not found.p_is_least, "all patterns were gone through: p is exact"
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,15 @@ def test_times_are_told_in_units_that_can_be_read(ms: float | None, said: str):
 
 
 @pytest.mark.parametrize(
+    ("p", "least", "said"),
+    [(0.0021, False, "0.002"), (0.0002, False, "< 0.001"), (2 / 1001, True, "< 0.002"), (0.0041, True, "< 0.005"),
+     (1 / 10_001, True, "< 0.001"), (1.0, True, "1.000"), (NAN, True, "-")],
+)  # fmt: skip
+def test_a_p_that_resamples_cannot_make_smaller_is_told_as_a_bound(p: float, least: bool, said: str):
+    assert chance(p, least) == said
+
+
+@pytest.mark.parametrize(
     ("usd", "said"),
     [
         (None, "price unknown"), (0.0, "$0.00"), (0.00312, "$0.0031"), (0.00001, "under $0.0001"), (0.314, "$0.31"),
