@@ -14,7 +14,7 @@ ONE_OF_EACH = tests/runtime/test_kill.py tests/runtime/test_resume.py::test_afte
 	python3 -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.lock -e .
 
-.PHONY: setup check lint types test slow long soak real pictures phoenix trl bench docs site notebooks lock clean
+.PHONY: setup check lint types test slow ci long soak real pictures phoenix trl bench docs site notebooks lock clean
 setup: .venv/bin/python          ## environment of pinned packages in .venv
 
 check: lint types test           ## what every commit passes
@@ -32,10 +32,11 @@ test:                            ## the fast suite
 slow:                            ## what takes a second or so each: servers that fail, recordings, the blocks of the docs
 	$(PY) -m pytest -n 2 -m "slow and not long and not soak"
 
-long:                            ## one long test of each kind, the blocks of the docs, a page in a browser: what CI adds
-	$(PY) -m pytest -n 2 --dist loadfile -m "long and not soak" $(ONE_OF_EACH)
-	$(PY) -m pytest -n 2 -m soak tests/docs/test_docs.py
-	$(PY) -m pytest -n 2 -m "browser and not soak" tests/browser
+ci: lint types                   ## the fast suite and the slow one, collected once
+	$(PY) -m pytest -n 2 -m "not long and not soak"
+
+long:                            ## one long test of each kind, pages in a browser: what CI adds
+	$(PY) -m pytest -n 2 --dist loadfile -m "long and not soak" $(ONE_OF_EACH) tests/browser
 
 soak:                            ## all that `make check` leaves out, whole tables and a run killed a hundred times: an hour
 	$(PY) -m pytest -n 2 -m "(slow or long or soak) and not browser" $(ALONE:%=--ignore=%)

@@ -9,6 +9,7 @@ import builtins
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -432,7 +433,8 @@ def _module_name(path: Path) -> str:
 
 def _import(folder: Path, name: str, *rest: Any, **more: Any) -> Any:
     """An import by a file in a folder, also one that its functions make later."""
-    if len(FOLDERS) < 2:
+    known = sys.modules.get(name.partition(".")[0])
+    if len(FOLDERS) < 2 or (known is not None and Path(_home(known)) not in FOLDERS):  # it comes before all neighbours
         return builtins.__import__(name, *rest, **more)
     with _neighbours(folder):
         return builtins.__import__(name, *rest, **more)
@@ -470,13 +472,18 @@ def _elsewhere() -> list[str]:
 
 def _homes() -> list[tuple[str, Path]]:
     """(name, folder of one's own that it lies in) of every module that was imported from one."""
-    known, found = {*map(str, FOLDERS)}, dict[str, Path]()
+    known, found = {str(folder): folder for folder in FOLDERS}, dict[str, Path]()
     for name, module in [*sys.modules.items()] if known else ():
-        about = getattr(module, "__dict__", {})
-        place = next(iter(about.get("__path__") or ()), about.get("__file__"))
-        if place and not name.startswith(("judgegraph_user_", "__main__")) and str(Path(place).parent) in known:
-            found[name] = Path(place).parent
-    return [(name, found[top]) for name in [*sys.modules] if (top := name.partition(".")[0]) in found]
+        own = "." not in name and not name.startswith(("judgegraph_user_", "__main__"))
+        if own and (home := known.get(_home(module))) is not None:
+            found[name] = home
+    return [(name, found[top]) for name in [*sys.modules] if (top := name.partition(".")[0]) in found] if found else []
+
+
+def _home(module: Any) -> str:
+    """The folder that a module or a package lies in."""
+    about = getattr(module, "__dict__", {})
+    return os.path.dirname(next(iter(about.get("__path__") or ()), about.get("__file__")) or "")
 
 
 def callable_of(module: Any, name: str, method: str) -> Callable[..., Any]:

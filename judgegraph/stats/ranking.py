@@ -375,7 +375,7 @@ class EloRule:
         A rating forgets: at even odds what is 28 scales / k games back weighs less than a thousandth.
         """
         forgotten = 28 * self.scale / (math.log(10) * self.k) * systems / 2
-        return min(comparisons, int(np.clip(forgotten, LONG, LONGEST_ELO)))
+        return int(min(comparisons, max(LONG, min(forgotten, LONGEST_ELO))))
 
 
 @dataclass(frozen=True)
@@ -409,9 +409,9 @@ def elo(
     orders, resamples = max(1, min(orders, most)), min(resamples, max(100, most))
     each = int(np.clip(most // max(1, resamples), 1, 10))
     deck = _Deck(matches, rule)
-    games = [deck.order(np.ones(matches.drawn_from, dtype=np.intp), rng) for _ in range(orders)]
+    games = deck.orders(np.ones(matches.drawn_from, dtype=np.intp), rng, orders)
     for drawn in (one.astype(np.intp) for some in matches.draws(resamples, seed) for one in some.weights):
-        games += [deck.order(drawn, rng) for _ in range(each)]
+        games += deck.orders(drawn, rng, each)
     rated = _played(matches, rule, games)
     resampled = rated[orders:].reshape(resamples, each, n).mean(axis=1)
     own = rated[:orders]
@@ -428,14 +428,17 @@ class _Deck:
         self.numbers = np.arange(matches.drawn_from, dtype=np.int32)
         self.starts = np.cumsum(self.sizes) - self.sizes
 
-    def order(self, counts: Codes, rng: np.random.Generator) -> NDArray[np.int32]:
-        """The comparisons of units that stand there so often, in any order; of very many some."""
+    def orders(self, counts: Codes, rng: np.random.Generator, times: int) -> list[NDArray[np.int32]]:
+        """The comparisons of units that stand there so often, in any order, as many times; of very many some."""
         many = self.sizes * counts
-        ends = np.cumsum(many)
-        total = int(many.sum())
-        at = rng.choice(total, self.rule.played(total, self.systems), replace=False)
-        unit = np.repeat(self.numbers, many)[at]
-        return np.asarray(self.cards[self.starts[unit] + (at - ends[unit] + many[unit]) % self.sizes[unit]])
+        begins = np.cumsum(many) - many
+        total, units = int(many.sum()), np.repeat(self.numbers, many)
+        played, found = self.rule.played(total, self.systems), []
+        for _ in range(times):
+            at = rng.choice(total, played, replace=False)
+            unit = units[at]
+            found.append(np.asarray(self.cards[self.starts[unit] + (at - begins[unit]) % self.sizes[unit]]))
+        return found
 
 
 def _signs(rated: Floats, rule: EloRule) -> Floats:

@@ -167,7 +167,6 @@ def run_blocks(blocks: list[Block], module: types.ModuleType, folder: Path, inst
 
 
 @pytest.mark.parametrize(("file", "title"), CASES, ids=[f"{file}: {title}" for file, title in CASES])
-@pytest.mark.sampled(3)
 def test_a_section_does_what_it_says(file: str, title: str, do: Callable[[list[Block]], None]):
     do(sections(file)[title])
 

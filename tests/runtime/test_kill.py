@@ -122,8 +122,9 @@ def survives(work: Path, shared: Path, kills: int, seed: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_a_run_killed_twenty_times_ends_as_if_nothing_had_happened(work, shared):
-    survives(work, shared, kills=20, seed=7)
+def test_a_run_killed_nine_times_ends_as_if_nothing_had_happened(work, shared):
+    """Every third kill comes as it starts, the others in the midst of its work."""
+    survives(work, shared, kills=9, seed=7)
 
 
 @pytest.mark.soak
