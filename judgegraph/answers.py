@@ -62,6 +62,24 @@ class Judged(Protocol):
     def answers(self) -> Sequence[str]: ...
 
 
+OVERALL = "overall"
+
+
+class JudgedOverAll(Protocol):
+    """A sample with its scores and what its method says over all of them, as `runs.item.Item`."""
+
+    @property
+    def scores(self) -> Sequence[Score]: ...
+    @property
+    def overall(self) -> float | None: ...
+
+
+def said_over_all(item: JudgedOverAll) -> float | None:
+    """What the method says over all; None where a criterion of this name was judged, as that is the answer then."""
+    judged = item.overall is not None and any(score.criterion.casefold() == OVERALL for score in item.scores)
+    return None if judged else item.overall
+
+
 def answer_keys(scores: Iterable[Score], wired: Sequence[Precedence] = ()) -> tuple[str, ...]:
     """Keys of the scores that are the answer, in the order of the scores.
 

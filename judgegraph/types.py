@@ -303,6 +303,11 @@ class Scale(Value):
             raise ValueRefused.of(error, cls.model_fields) from None
 
     @property
+    def unit(self) -> str:
+        """Its ends alone, such as "1-5", whatever steps it has, or its labels: numbers of one unit have a mean."""
+        return str(self).removesuffix(" any").removesuffix(" by halves") if self.low is not None else str(self)
+
+    @property
     def points(self) -> tuple[int, ...]:
         """The whole numbers on a whole scale, ascending; empty for other scales."""
         if self.low is None or self.high is None or not self.whole:

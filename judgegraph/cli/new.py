@@ -191,7 +191,7 @@ def init(data: str, out: str | None, wanted: tuple[str, ...]) -> None:
     left = [column for column in found.columns if column not in found.fields.values()]
     if people := [column for column in left if column == "human" or column.startswith("human.")]:
         click.echo(printable(f"  people's judgements as they are: {one_line(', '.join(people), 200)}"))
-    if left := [column for column in left if column not in people]:
+    if left := [column for column in left if column not in people and column != "meta"]:
         names = ", ".join(column.removeprefix("meta.") or column for column in left)
         click.echo(printable(f"  kept as meta: {one_line(names, 200)}"))
     unasked = found.unasked(c.name for c in sets[chosen].criteria)
@@ -253,9 +253,14 @@ WRITTEN = "criteria.yaml"  # where a set that has to be made is proposed to stan
 UNDEFINED = 'What "{}" means for the output: say it here in a sentence, and what a {} and a {} look like.'
 SIDES = (("a", "b"), ("1", "2"), ("one", "two"), ("left", "right"))
 HINTS: Mapping[str, frozenset[str]] = {  # field -> words of a column's name that speak for it
-    "output": frozenset(("reply", "answer", "response", "output", "completion", "translation")),
-    "query": frozenset(("asked", "question", "query", "prompt", "request", "inquiry", "enquiry")),
-    "source": frozenset(("source", "article", "document", "context", "passage", "grounds", "transcript")),
+    "output": frozenset((
+        "reply", "answer", "response", "output", "completion", "translation", "antwort", "ausgabe", "réponse",
+        "reponse",
+    )),
+    "query": frozenset(("asked", "question", "query", "prompt", "request", "inquiry", "enquiry", "frage", "anfrage")),
+    "source": frozenset((
+        "source", "article", "document", "context", "passage", "grounds", "transcript", "quelle", "dokument", "kontext",
+    )),
 }  # fmt: skip
 EXPECTED = frozenset(("gold", "reference", "expected", "ideal", "correct", "target"))  # of an answer: no output
 NUMBERED = frozenset(("id", "ticket", "number", "no", "nr", "case", "key", "ref"))  # of a column of numbers: an id
@@ -346,9 +351,13 @@ def proposed_mapping(path: Path) -> ColumnMapping:
             break
     if not rows:
         raise DataError(f"{one_line(path)} has no row that can be read")
-    columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    fields = _named(columns)
+    everything = tuple(dict.fromkeys(key for row in rows for key in row))
+    fields = _named(everything)
     guessed: dict[str, str] = {}
+    columns = [column for column in everything if column != "meta" and not _is_nested(rows, column)]
+    if "output" not in fields and (two := _two_of_a_kind(_left(columns, fields), rows)):
+        fields |= two
+        guessed["rival"] = "its name and the output's differ in one word"
     for field in HINTS:
         if field not in fields and (column := _hinted(field, rows, _left(columns, fields))):
             fields[field] = column
@@ -361,7 +370,7 @@ def proposed_mapping(path: Path) -> ColumnMapping:
     if "id" not in fields and (column := _id(rows, _left(columns, fields))):
         fields["id"], guessed["id"] = column, "no two rows have the same"
     if "output" not in fields:
-        listed = one_line(", ".join(columns), 200)
+        listed = one_line(", ".join(everything), 200)
         raise DataError(f"{one_line(path)}: no column may be what is judged (output); there are {listed}")
     judged = _judged(rows, _left(columns, fields))
     if not judged and (numbers := _numbers(rows, _left(columns, fields))):
@@ -371,14 +380,14 @@ def proposed_mapping(path: Path) -> ColumnMapping:
     fields |= judged
     if "source" not in fields and (column := _repeated(rows, _left(columns, fields))):
         fields["source"], guessed["source"] = column, "its long texts come again"
-    examples = {column: one_line(rows[0].get(column, ""), 60) for column in columns}
+    examples = {column: one_line(rows[0].get(column, ""), 60) for column in everything}
     order = ("id", "query", "source", "output", "rival", "reference")
     known = {name: fields[name] for name in order if name in fields}
     called = {field: column for field, column in fields.items() if field.startswith("human.")}
-    called |= {column: column for column in columns if column.startswith("human.")}
+    called |= {column: column for column in everything if column.startswith("human.")}
     on = {name.partition(".")[2]: _scale(column, _values(rows, column)) for name, column in called.items()}
     scales = {name: scale for name, scale in on.items() if scale}
-    return ColumnMapping(len(rows), columns, {**known, **fields}, guessed, examples, scales)
+    return ColumnMapping(len(rows), everything, {**known, **fields}, guessed, examples, scales)
 
 
 def _scale(column: str, values: Sequence[str]) -> str:
@@ -423,6 +432,14 @@ def _sides(columns: Sequence[str]) -> dict[str, str]:
     return {}
 
 
+def _two_of_a_kind(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Two columns of answers by two systems: `owl_answer` and `fox_answer`, whose names differ in one word."""
+    found = [c for c in columns if _words(c) & HINTS["output"] and not _words(c) & EXPECTED and _longest(rows, [c])]
+    if len(found) == 2 and [len(_words(a) - _words(b)) for a, b in (found, found[::-1])] == [1, 1]:
+        return {"output": found[0], "rival": found[1]}
+    return {}
+
+
 def _two_texts(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, str]:
     """Two columns of texts as outputs of pairs, and people's verdict: of a column called so that says A, B or tie."""
     for verdict in (column for column in columns if _words(column) & WINNERS):
@@ -437,6 +454,11 @@ def _two_texts(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dic
 def _left(columns: Sequence[str], fields: Mapping[str, str]) -> list[str]:
     """The columns that are no field yet, and are not people's by their name."""
     return [c for c in columns if c not in fields.values() and c != "human" and not c.startswith("human.")]
+
+
+def _is_nested(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """It holds mappings or lists: fields of a sample may, what is only guessed to be a text does not."""
+    return any(isinstance(row.get(column), Mapping | list) for row in rows)
 
 
 def _values(rows: Sequence[Mapping[str, Any]], column: str) -> list[str]:

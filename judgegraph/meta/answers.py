@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgegraph.answers import answers_of
+from judgegraph.answers import answers_of, said_over_all
 from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.meta.cells import (
     OVERALL,
@@ -175,14 +175,16 @@ def answers_in(item: Item, stages: Sequence[str] | None, assistants: bool, agent
     for (criterion, metric), scores in by.items():
         found.put(criterion, metric, *_one(scores))
         if stages is None and not agents:
-            found.answering.setdefault(criterion.casefold(), {})[metric] = str(scores[0].scale)
+            found.answering.setdefault(criterion.casefold(), {})[metric] = (
+                scores[0].scale.unit if scores[0].scale else ""
+            )
     found.unjoined = any(note.kind == "verdict-missing" for note in item.notes)
     for comparison in item.comparisons:  # the merged ones say what the verdict says, by their agent's name
         _compare(found, comparison, item.status)
     if item.verdict is not None and not any(c.criterion == OVERALL for c in item.comparisons):
         found.put(OVERALL, "verdict", *_unless_failed(item, item.verdict))
-    if item.overall is not None and item.verdict is None:
-        found.put(OVERALL, "overall", *_unless_failed(item, item.overall))
+    if (over_all := said_over_all(item)) is not None and item.verdict is None:
+        found.put(OVERALL, "overall", *_unless_failed(item, over_all))
     if assistants:
         found.everywhere = {f.assistant: (f.value, f.status) for f in item.findings}
     return found

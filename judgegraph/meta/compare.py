@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
@@ -22,10 +23,11 @@ from judgegraph.meta.answers import answers_in
 from judgegraph.meta.cells import BOTH, Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes
-from judgegraph.meta.diff_moves import paid_for
+from judgegraph.meta.diff_moves import paid_for, part_of_manifest
 from judgegraph.meta.judgements import Seen, read_seen, seen_of
 from judgegraph.meta.ranking import WON
 from judgegraph.meta.result import Agreement, Row, json_values
+from judgegraph.runs.folder import LEDGER
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows, seldom
 from judgegraph.runs.summary import Covered, covered, criteria_names, has_weights, summarise
@@ -152,6 +154,16 @@ class RunComparison(Shown):
         """Of a run by a criterion, None where it has none."""
         return next((one for one in self.means if (one.run, one.criterion) == (run, criterion)), None)
 
+    def with_people(self, run: str, criterion: str) -> list[Row | None]:
+        """How a run's answers by a criterion agree with people, by the first statistic; of agents that answer side by
+        side a row for each, named "run: agent". None alone where nothing is known."""
+        found: dict[str, Row | None] = {}
+        for row in self.agreement.rows if self.agreement else ():
+            mine = row.metric == run or row.metric.startswith(f"{run}: ")
+            if mine and row.criterion.casefold() == criterion.casefold():
+                found.setdefault(row.metric, row)
+        return [*found.values()] or [None]
+
     def worse(self) -> list[MeanDifference]:
         """Runs that are really below the first one by a criterion."""
         return [one for one in self._with_first() if one.is_real and one.difference > 0]
@@ -171,17 +183,14 @@ class RunComparison(Shown):
 
     def table(self) -> Table:
         """A row for each run and criterion: mean, interval, agreement with people."""
-        held: dict[tuple[str, str], Row] = {}
-        for row in self.agreement.rows if self.agreement else ():
-            held.setdefault((row.metric, row.criterion.casefold()), row)  # the first statistic of each
-        rows = []
+        rows: list[dict[str, Any]] = []
         for one in self.means:
-            found = held.get((one.run, one.criterion.casefold()))
-            rows.append({
-                **asdict(one), "statistic": found.statistic if found else None,
+            rows += [{
+                **asdict(one), "metric": found.metric if found and found.metric != one.run else None,
+                "statistic": found.statistic if found else None,
                 "agreement": found.value if found else None, "agreement_low": found.interval[0] if found else None,
                 "agreement_high": found.interval[1] if found else None, "agreement_n": found.n if found else None,
-            })  # fmt: skip
+            } for found in self.with_people(one.run, one.criterion)]  # fmt: skip
         return Table(rows, COLUMNS, "mean")
 
     def to_dict(self) -> dict[str, Any]:
@@ -201,8 +210,8 @@ class RunComparison(Shown):
         return f"{runs} on {counted(self.samples, 'sample')}, {real} of {differences} real"
 
 
-COLUMNS = ("run", "criterion", "scale", "n", "alone", "mean", "low", "high", "statistic", "agreement", "agreement_low",
-           "agreement_high", "agreement_n")  # fmt: skip
+COLUMNS = ("run", "criterion", "scale", "n", "alone", "mean", "low", "high", "metric", "statistic", "agreement",
+           "agreement_low", "agreement_high", "agreement_n")  # fmt: skip
 
 
 # What is kept of a run: its answers by sample, and what they are answers to.
@@ -215,6 +224,7 @@ class _Held:
     Attributes:
         answers: criterion (casefolded) -> sample id -> value. names, scales, labels: of criteria, by the same key.
         given, judged: sample id -> digest of its query, source and reference, and of its outputs. groups: by id.
+        unread: criterion -> the statuses of its scores that say nothing. places: of samples, in the data.
         people: its answers beside people's, by criterion. untold: why these cannot be told. thin: ids of
             texts that give nothing to judge.
     """
@@ -230,6 +240,8 @@ class _Held:
     times: list[float] = field(default_factory=list)
     people: list[Judgements] = field(default_factory=list)
     thin: set[str] = field(default_factory=set)
+    unread: dict[str, Counter[str]] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
     untold: str = ""
 
     def add(self, item: Item, key: str | None = None) -> None:
@@ -237,6 +249,7 @@ class _Held:
         sample = item.sample
         self.given[item.id] = _digest(sample.query, sample.source, sample.reference, *sample.shown_evidence().values())
         self.judged[item.id] = _digest(sample.output, sample.rival)
+        self.places[item.id] = item.place
         group = grouping_value(sample, key or "group")
         group = None if group is ABSENT else group
         if key and group is None:
@@ -252,9 +265,11 @@ class _Held:
             if score.value is not None and score.of == "output":
                 found.setdefault(key, []).append(score.value)
                 self.names.setdefault(key, score.criterion)
-                self.scales.setdefault(key, set()).add(str(score.scale or ""))
+                self.scales.setdefault(key, set()).add(score.scale.unit if score.scale else "")
             elif score.label is not None:
                 self.labels.setdefault(key, score.criterion)
+            else:
+                self.unread.setdefault(key, Counter())[score.status] += 1
         if item.status == "ok" and item.verdict is not None:
             found[VERDICT] = [WON[item.verdict]]
             self.names[VERDICT], self.scales[VERDICT] = VERDICT, {"0-1"}
@@ -309,8 +324,11 @@ def _named(runs: Sequence[RunLike] | Mapping[str, RunLike]) -> list[tuple[str, R
     paths = [run.folder.path if run.folder else None for run in loaded]
     resolved = [path.resolve() if path else None for path in paths]
     twice = [path for path in resolved if path is not None]
-    if len(set(twice)) < len(twice) or len({*map(id, loaded)}) < len(loaded):
-        raise ConfigError("compare: a run is given twice")
+    if len(set(twice)) < len(twice):
+        path = next(path for at, path in enumerate(twice) if path in twice[:at])
+        raise ConfigError(f"compare: '{one_line(path.name, 60)}' is given twice: name two folders that differ")
+    if len({*map(id, loaded)}) < len(loaded):
+        raise ConfigError("compare: a run is given twice: give runs that differ")
     if isinstance(runs, Mapping):
         return list(zip((one_line(name, 60) for name in runs), loaded, strict=True))
     names = [_name(path, run, 1) for path, run in zip(resolved, loaded, strict=True)]
@@ -358,6 +376,7 @@ def compare(
     with seldom():
         held = [_held(run, name, group) for name, run in named]
     notes = [f"{one.row.name} is {one.row.incomplete}" for one in held if one.row.incomplete]
+    notes += [line for name, run in named if (line := _paid_elsewhere(name, run.manifest))]
     common, same = _common(held, notes)
     keys = _keys(held, criteria, notes)
     notes += _defined_apart([(name, run.manifest) for name, run in named], keys)
@@ -367,6 +386,16 @@ def compare(
         runs=tuple(one.row for one in held), samples=len(common), same_outputs=len(same), means=tuple(means),
         differences=tuple(_corrected(differences)), agreement=found, notes=tuple(dict.fromkeys(notes)),
     )  # fmt: skip
+
+
+def _paid_elsewhere(name: str, manifest: Mapping[str, Any]) -> str:
+    """That what a run took leaves out replies which lay in a ledger that it shares with others; "" of its own."""
+    ledger = part_of_manifest(part_of_manifest(manifest, "calls"), "ledger")
+    found = ledger.get("hits")
+    if not isinstance(found, int) or not found or manifest.get("ledger") in (None, LEDGER):
+        return ""
+    replies = counted(found, "reply", "replies")
+    return f"what {name} took leaves out {replies} that lay in a ledger shared with other runs and were paid for there"
 
 
 def _defined_apart(runs: Sequence[tuple[str, Mapping[str, Any]]], keys: Sequence[str]) -> list[str]:
@@ -388,6 +417,7 @@ def _defined_apart(runs: Sequence[tuple[str, Mapping[str, Any]]], keys: Sequence
 def _common(held: Sequence[_Held], notes: list[str]) -> tuple[list[str], list[str]]:
     """Ids of the samples that all runs were given alike, in the order of the first run; and those of one output."""
     shared = [name for name in held[0].given if all(name in one.given for one in held[1:])]
+    shared.sort(key=held[0].places.__getitem__)  # not as they ended: one seed draws the same in each sitting
     if not shared:
         raise ConfigError("compare: the runs have no sample in common: ids differ")
     common = [name for name in shared if len({one.given[name] for one in held}) == 1]
@@ -430,7 +460,11 @@ def _keys(held: Sequence[_Held], criteria: Sequence[str], notes: list[str]) -> l
     alone = [
         (key, names[0]) for key, names in with_numbers.items() if len(names) == 1 and (not wanted or key in wanted)
     ]
-    if alone:
+    lost = [(key, who, one) for key, who in alone for one in held if key in one.unread]
+    for key, who, one in lost:
+        why = ", ".join(f"{count:,} {status}" for status, count in one.unread[key].most_common(3))
+        notes.append(f"{one_line(key, 60)}: no answer of {one.row.name} could be read ({why}) to hold beside {who}'s")
+    if alone := [(key, who) for key, who in alone if key not in {gone for gone, *_ in lost}]:
         listed = ", ".join(f"{next(o.names[key] for o in held if key in o.names)} ({who})" for key, who in alone[:6])
         notes.append(f"criteria of one run alone, left out: {one_line(listed, 300)}" + (" …" if len(alone) > 6 else ""))
     unscored = [name for key, name in labels.items() if not wanted or key in wanted]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from judgegraph.answers import answers_of
+from judgegraph.answers import answers_of, said_over_all
 from judgegraph.errors import ConfigError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
@@ -228,8 +228,8 @@ def outcomes(
     judged = False
     for item in items:
         answers = [score for score in answers_of(item) if score.of == "output"] if item.sample.rival is None else []
-        if item.overall is not None and item.sample.rival is None:
-            answers = [*answers, Score(criterion=OVERALL, agent="", value=item.overall)]
+        if (over_all := said_over_all(item)) is not None and item.sample.rival is None:
+            answers = [*answers, Score(criterion=OVERALL, agent="", value=over_all)]
         group = item.sample.meta.get("group")
         groups.append(None if group is None else str(group))
         seen.update({same_key(score.criterion): score.criterion for score in answers})

@@ -658,7 +658,7 @@ def _group(sample: Sample, name: str) -> str:
 
 
 def _counted(group: str, criterion: str, scores: Sequence[Score]) -> dict[str, Any]:
-    scales = {str(score.scale) for score in scores if score.scale is not None}
+    scales = {score.scale.unit for score in scores if score.scale is not None}
     numbers = [score.value for score in scores if score.status == "ok" and score.value is not None]
     labels = Counter(score.label for score in scores if score.status == "ok" and score.label is not None)
     alike = len(scales) <= 1  # numbers on several scales have no mean

@@ -128,7 +128,7 @@ class Line:
         """Count one score."""
         self.n += 1
         if score.scale is not None and score.status == "ok":
-            self.scales.setdefault(str(score.scale).removesuffix(" any"), sample)
+            self.scales.setdefault(score.scale.unit, sample)
         self.scale = self.scale or score.scale
         self.statuses[score.status] += 1
         if score.status == "abstained" and score.reason:
@@ -847,7 +847,7 @@ class LowestScores:
         means = means_of(score for _, score in read)
         apart = [means[agent] for agent in several(s for _, s in read) if agent in means] if not pair else []
         value = min(apart) if apart else fmean(value for value, _ in read)
-        scales = {str(score.scale): score.scale for _, score in read}
+        scales = {score.scale.unit if score.scale else "": score.scale for _, score in read}
         held = self._held[pair]
         held.append(LowScore(value, item.place, item, scales.popitem()[1] if len(scales) == 1 else None))
         if len(held) > 2 * self._most + 8:

@@ -126,7 +126,7 @@ class RunningMean:
             self._mean = self._mean.with_one(value)
             for score in answers:
                 if score.value is not None and score.scale is not None and len(self._scales) < 2:
-                    self._scales[str(score.scale)] = score.scale
+                    self._scales[score.scale.unit] = score.scale
 
     @property
     def scale(self) -> str:

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from requests import Response
 
-from judgegraph.answers import METRIC, Role, roles_of
+from judgegraph.answers import METRIC, OVERALL, Role, roles_of, said_over_all
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.runs.item import Item
 from judgegraph.trace.otel import RESULT, OtelSpan, as_json, clean
@@ -130,14 +130,11 @@ def _verdict_name(one: Comparison) -> str:
     return f"{one.criterion} (verdict{'' if one.order == 'both' else f' {one.order}'})"
 
 
-OVERALL = "overall"
-
-
 def _overall(item: Item, first: OtelSpan) -> Iterator[Annotation]:
-    if item.overall is not None and not any(score.criterion == OVERALL for score in item.scores):
+    if (over_all := said_over_all(item)) is not None:
         about = {"sample": item.id, "status": item.status}
         yield Annotation(
-            first.trace_id, first.span_id, first.end, OVERALL, OVERALL, value=item.overall, whole=True, about=about
+            first.trace_id, first.span_id, first.end, OVERALL, OVERALL, value=over_all, whole=True, about=about
         )
 
 

@@ -632,7 +632,7 @@ def ranked_sample(item: Item, bill: Usage | None = None, criterion: str | None =
     by_agent = {agent: means[agent] for agent in several(finals) if agent in means}
     doubts = [(x, s.criterion) for s in finals or asked if (x := doubt(s)) is not None]
     widest, doubted = max(doubts, key=lambda one: one[0], default=(None, None))
-    scales = {str(s.scale or "") for s in finals if s.value is not None}
+    scales = {s.scale.unit if s.scale else "" for s in finals if s.value is not None}
     cause, reason = _why_lost(item, given)
     return RankedSample(
         id=item.id, place=item.place, status=item.status, change=change,

@@ -191,6 +191,7 @@ def _means(found: RunComparison) -> Iterator[Block]:
     """A row for each run, a column for each criterion with its scale; a mark where it really differs from the first."""
     first = found.runs[0].name
     real = {(one.criterion, one.b) for one in found.differences if one.is_real and one.a == first}
+    with_some = [run for run in found.runs if any(found.mean(run.name, name) for name in found.criteria)]
     of = {name: next(one for one in found.means if one.criterion == name) for name in found.criteria}
     scales = {one.scale for one in of.values()}
     shared = f" on {next(iter(scales))}" if len(scales) == 1 and scales != {""} else ""
@@ -198,8 +199,10 @@ def _means(found: RunComparison) -> Iterator[Block]:
     head = [f"{_cut(name)} (n {one.n:,}{own[name]})" for name, one in of.items()]
     yield _by_criterion(f"mean answer{shared}", head, [
         (run.name, *(_mean(found.mean(run.name, name), (name, run.name) in real) for name in found.criteria))
-        for run in found.runs
+        for run in with_some
     ])  # fmt: skip
+    if without := [_cut(run.name) for run in found.runs if run not in with_some]:
+        yield Para(f"no mean by a criterion that others have: {', '.join(without)}", "fine")
     if real:
         yield Para(_star(_cut(first)), "fine")
 
@@ -311,18 +314,18 @@ def as_text(found: RunComparison, form: str) -> str:
     """
     first = found.runs[0].name
     people = found.agreement
-    held: dict[tuple[str, str], Row] = {}
-    for row in people.rows if people else ():
-        held.setdefault((row.metric, row.criterion.casefold()), row)  # the first statistic of each
-    lines = [(name, run.name) for name in found.criteria for run in found.runs if found.mean(run.name, name)]
-    means = [one for name, run in lines if (one := found.mean(run, name)) is not None]
-    apart = [_from_first(found.differences, first, run, name) for name, run in lines]
-    agreed = [held.get((run, name.casefold())) for name, run in lines]
-    gaps = [_from_first(people.differences if people else (), first, run, name, row)
-            for (name, run), row in zip(lines, agreed, strict=True)]  # fmt: skip
+    lines = [
+        (name, one, row)
+        for name in found.criteria for run in found.runs if (one := found.mean(run.name, name))
+        for row in found.with_people(run.name, name)
+    ]  # fmt: skip
+    means, agreed = [one for _, one, _ in lines], [row for _, _, row in lines]
+    apart = [_from_first(found.differences, first, one.run, name) for name, one, _ in lines]
+    gaps = [_from_first(people.differences if people else (), _held_to(found, name), row.metric, name, row)
+            if row else ("", "", False) for name, _, row in lines]  # fmt: skip
     grid = columns("means", {
-        "criterion": [name for name, _ in lines],
-        "run": [run for _, run in lines],
+        "criterion": [name for name, *_ in lines],
+        "run": [row.metric if row else one.run for _, one, row in lines],
         "mean": [f"{_mean(one, one_p[2])}" for one, one_p in zip(means, apart, strict=True)],
         "n": [f"{one.n:,}" for one in means],
         "difference": [one[0] for one in apart],
@@ -335,6 +338,12 @@ def as_text(found: RunComparison, form: str) -> str:
     caption = f"Mean answers of {counted(len(found.runs), 'run')} on {counted(found.samples, 'sample')}."
     statistics = dict.fromkeys(row.statistic for row in agreed if row)
     return captioned(grid, form, caption, [*_notes_of_means(found, [*statistics], any(one[2] for one in apart))])
+
+
+def _held_to(found: RunComparison, criterion: str) -> str:
+    """The metric of the first run; "" where several of its agents answer side by side, or none beside people."""
+    rows = [row for row in found.with_people(found.runs[0].name, criterion) if row]
+    return rows[0].metric if len(rows) == 1 else ""
 
 
 def _from_first(

@@ -571,11 +571,11 @@ def head_of(item: Item) -> str:
     if agents := several(finals):
         return f"{len(agents)} agents answer side by side"
     values = [s.value for s in finals if s.value is not None]
-    scales = {str(s.scale) for s in finals if s.value is not None}
+    scales = {s.scale.unit if s.scale else "" for s in finals if s.value is not None}
     if values and len(scales) == 1:  # of labels beside numbers, the numbers
         mean = f"mean {number_text(sum(values) / len(values))}" if len(values) > 1 else number(values[0])
         scale = scales.pop()
-        return mean if scale == str(None) else f"{mean} on {in_line(scale, NAMED)}"
+        return mean if not scale else f"{mean} on {in_line(scale, NAMED)}"
     read = sum(s.answer is not None for s in finals)
     if read < len(finals):
         return f"{read:,} of {counted(len(finals), 'score')} could be read"
@@ -687,7 +687,7 @@ def mean_in_words(low: LowScore) -> str:
     scale, sides = low.scale, ", both outputs" if low.item.comparisons or low.item.verdict is not None else ""
     if scale is None or scale.low is None or scale.high is None:
         return f"mean {number_text(low.value)} of 1, on several scales{sides}"
-    return f"mean {number_text(scale.low + low.value * (scale.high - scale.low))} on {scale}{sides}"
+    return f"mean {number_text(scale.low + low.value * (scale.high - scale.low))} on {scale.unit}{sides}"
 
 
 def brief(item: Item, why: str = "") -> Iterator[Block]:

@@ -195,3 +195,19 @@ def test_a_column_of_peoples_that_no_criterion_is_called_after_is_told_before_a_
     assert not before_a_run(load(data))
     data.write_text("\n".join(json.dumps(row | {"rival": "other"}) for row in rows))
     assert not before_a_run(load(data), criteria_set("summary").criteria)
+
+
+def test_two_answers_are_a_pair_and_what_holds_mappings_is_no_text(tmp_path: Path):
+    rows = [
+        {"qid": f"q{at}", "Frage": f"Wie heißt Brücke {at}?", "owl_Antwort": f"{TEXT} {at % 4}",
+         "fox_Antwort": f"So etwas steht in {TEXT} {at % 3}.", "meta": {"system": "owl" * 20}, "tags": [TEXT]}
+        for at in range(9)
+    ]  # fmt: skip
+    (tmp_path / "d.json").write_text(json.dumps(rows))
+    found = proposed_mapping(tmp_path / "d.json")
+    pair = {"id": "qid", "query": "Frage", "output": "owl_Antwort", "rival": "fox_Antwort"}
+    assert found.fields == pair
+    assert found.guessed.keys() == {"id", "rival"}
+    gold = [{"gold_answer" if name == "fox_Antwort" else name: text for name, text in row.items()} for row in rows]
+    (tmp_path / "d.json").write_text(json.dumps(gold))
+    assert not proposed_mapping(tmp_path / "d.json").is_of_pairs
