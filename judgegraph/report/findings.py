@@ -251,13 +251,13 @@ def _retried(shown: Tally) -> list[str]:
 
 def _ended(tally: Tally, rejected: int) -> str:
     """Of a run that came to its end with all its samples; one that brought nothing was not judged."""
-    without = tally.samples - tally.summary.judged
+    without = tally.samples - tally.summary.answered
     rows = f"{tally.samples:,} of {counted(tally.samples + rejected, 'row')}"
     if without:
         have = "has" if without == 1 else "have"
         all_of = f"All {counted(tally.samples, 'sample')}" if not rejected else rows
         end = f"; {_left_out(rejected)}" if rejected else ""
-        return f"{all_of} came to their end; {without:,} {have} nothing that could be read{end}."
+        return f"{all_of} came to their end; {without:,} {have} no answer{end}."
     if rejected:
         return f"{rows} {'was' if tally.samples == 1 else 'were'} judged; {_left_out(rejected)}."
     return f"All {counted(tally.samples, 'sample')} were judged." if tally.samples > 1 else "Its one sample was judged."

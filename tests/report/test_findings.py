@@ -101,7 +101,7 @@ def test_a_run_that_was_stopped_is_not_told_as_a_whole_one(tmp_path):
 
 def test_a_run_whose_samples_brought_nothing_is_not_told_as_judged(tmp_path):
     found = said(tmp_path, [item(0, score("A", None)), item(1, score("A", None)), item(2, score("A", 3))])
-    assert found[0] == "All 3 samples came to their end; 2 have nothing that could be read."
+    assert found[0] == "All 3 samples came to their end; 2 have no answer."
 
 
 def test_missing_scores_are_counted_with_their_commonest_reason(tmp_path):
