@@ -182,7 +182,7 @@ def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tupl
 
 
 def state_of(run: Run, summary: Summary) -> str:
-    """Such as "unfinished: 12 of 32 samples", "" of a run that came to its end."""
+    """Such as "unfinished: 12 of 32 samples done", "" of a run that came to its end."""
     from judgegraph.runs.run import incomplete_run
 
     return incomplete_run(run, summary.samples.total() - summary.samples["over_budget"])

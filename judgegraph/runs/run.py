@@ -324,7 +324,7 @@ WHY = {"over_budget": "; its budget is spent"}
 
 
 def incomplete_run(run: Run, done: int | None = None) -> str:
-    """One phrase such as "unfinished: 12 of 32 samples", "" where the run came to its end.
+    """One phrase such as "unfinished: 12 of 32 samples done", "" where the run came to its end.
 
     Args:
         done: samples that came to an end, a budget's refusals left out; None: they are counted here.
@@ -338,7 +338,9 @@ def incomplete_run(run: Run, done: int | None = None) -> str:
     done = _done(run, state) if done is None else done
     total = total_of(run.manifest)
     known = total is not None and total >= done
-    found = f"unfinished: {done:,} of {_samples(total)}" if known and total else f"unfinished after {_samples(done)}"
+    found = (
+        f"unfinished: {done:,} of {_samples(total)} done" if known and total else f"unfinished after {_samples(done)}"
+    )
     return found + (_process(run) if state == "running" else WHY.get(state, ""))
 
 

@@ -437,7 +437,7 @@ class UsageBySample:
         if row is None:
             return None
         _, calls, paid, tokens, usd, unpriced = row
-        return Usage(calls, paid, tokens, None if paid and unpriced == paid else usd, unpriced)
+        return Usage(calls, paid, tokens, None if unpriced == paid and (paid or tokens) and not usd else usd, unpriced)
 
     def close(self) -> None:
         """Forget all."""
@@ -456,12 +456,19 @@ def untold(manifest: Mapping[str, Any], paid: int | None) -> int:
 
 
 def usage_of(journey: RecordedTrace) -> tuple[int, int, int, float, int]:
-    """Calls, those paid for, their tokens, their USD, those of them without a price."""
-    calls = [span.about for span in journey.spans if span.kind == "model"]
-    paid = [about for about in calls if about.get("prompt_tokens") is not None]
-    priced = [about["usd"] for about in paid if isinstance(about.get("usd"), int | float)]
-    tokens = sum(_whole(about, "prompt_tokens") + _whole(about, "completion_tokens") for about in paid)
-    return len(calls), len(paid), tokens, float(sum(priced)), len(paid) - len(priced)
+    """Calls, those paid for, tokens and USD of all that was sent, and paid ones without a price."""
+    calls = [span for span in journey.spans if span.kind == "model"]
+    sent = [span.about for span in calls if span.about.get("prompt_tokens") is not None]
+    paid = [span.about for span in calls if span.about.get("prompt_tokens") is not None and _answered(span)]
+    usd = sum(about["usd"] for about in sent if isinstance(about.get("usd"), int | float))
+    tokens = sum(_whole(about, "prompt_tokens") + _whole(about, "completion_tokens") for about in sent)
+    unpriced = sum(not isinstance(about.get("usd"), int | float) for about in paid)
+    return len(calls), len(paid), tokens, float(usd), unpriced
+
+
+def _answered(span: Span) -> bool:
+    """Whether a reply came, one that could not be read included."""
+    return span.status == "ok" or "failed" in span.about
 
 
 def _whole(about: Mapping[str, Any], name: str) -> int:
@@ -705,7 +712,7 @@ def ranked_traces(path: str | os.PathLike[str]) -> Iterator[RankedSample]:
     """Every journey in short; its place is its number, and of scores nothing is known. Raises as `traces_in`."""
     for number, told in enumerate(_recorded(path), 1):
         calls, paid, tokens, usd, unpriced = usage_of(told)
-        bill = Usage(calls, paid, tokens, None if paid and paid == unpriced else usd, unpriced)
+        bill = Usage(calls, paid, tokens, None if unpriced == paid and (paid or tokens) and not usd else usd, unpriced)
         failed, root = sum(span.status not in FINE for span in told.spans), told.spans[0]
         yield RankedSample(
             id=told.sample, place=number, status=root.status, value=None, change=None, changed_criterion=None,
@@ -797,9 +804,8 @@ class NodeTime:
         told = span.about
         sent = told.get("prompt_tokens") is not None
         self.calls += 1
-        self.paid += sent
-        answered = span.status == "ok" or "failed" in told  # a reply that could not be read was one
-        unpaid = told.get("from") if answered else None
+        self.paid += sent and _answered(span)
+        unpaid = told.get("from") if _answered(span) else None
         self.found += unpaid == "ledger"
         self.shared += unpaid == "joined"
         self.unsent += not (sent or unpaid in ("ledger", "joined") or _number(told, "requests"))

@@ -66,7 +66,7 @@ def test_what_the_budget_left_is_counted_apart_and_is_no_reject(file):
     run = jg.evaluate(bridging(judge()), gathered.samples, concurrency=1, budget=Budget(calls=9))
     found = bridge(gathered, run)
     assert (found.read, found.consistent, found.unjudged, found.training_set.rejects) == (6, 2, 4, [])
-    assert found.unfinished.startswith("unfinished: 2 of 6 samples")
+    assert found.unfinished.startswith("unfinished: 2 of 6 samples done")
 
 
 def test_a_judge_that_fails_is_a_reject_with_what_it_said(bridged):

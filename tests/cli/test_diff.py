@@ -76,7 +76,7 @@ def test_a_handful_of_samples_has_a_mean_and_no_interval(runs: tuple[Path, Path]
 
 ENDS = [
     ({"state": "finished"}, ""),
-    ({"state": "stopped", "samples": {"done": 4, "over_budget": 0, "total": 9}}, "unfinished: 4 of 9 samples"),
+    ({"state": "stopped", "samples": {"done": 4, "over_budget": 0, "total": 9}}, "unfinished: 4 of 9 samples done"),
     ({"state": "running"}, "unfinished after 4 samples; its process is gone"),
 ]
 

@@ -142,7 +142,7 @@ def test_an_export_of_an_unfinished_run_says_so(what: str, tmp_path: Path):
     graph = llm_score(criteria=[Criterion(name="Clarity")])
     jg.evaluate(graph, SAMPLES, out=tmp_path / "run", budget=jg.Budget(calls=2), concurrency=1)
     done = call("export", tmp_path / "run", "-o", tmp_path / what)
-    assert (done.exit_code, done.stderr) == (0, "unfinished: 2 of 3 samples; its budget is spent\n")
+    assert (done.exit_code, done.stderr) == (0, "unfinished: 2 of 3 samples done; its budget is spent\n")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

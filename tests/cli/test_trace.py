@@ -405,7 +405,7 @@ def test_what_costs_most_is_told_by_money_or_by_tokens(paid: dict[str, Any], abo
 
 def test_a_run_that_did_not_come_to_its_end_says_so(run: Path, tmp_path: Path):
     stopped = kept(tmp_path / "run", *KEPT, state="stopped", samples={"done": 3, "over_budget": 0, "total": 32})
-    assert call("trace", stopped).output.startswith("unfinished: 3 of 32 samples\n")
+    assert call("trace", stopped).output.startswith("unfinished: 3 of 32 samples done\n")
     assert "unfinished" not in call("trace", run).output
 
 

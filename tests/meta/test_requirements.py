@@ -139,7 +139,7 @@ def test_a_run_that_did_not_come_to_its_end_meets_nothing(state):
         (found,) = jg.require(part, text)
         assert not found.met
         assert "not met, " in str(found)
-        assert "unfinished: 20 of 40 samples" in str(found)
+        assert "unfinished: 20 of 40 samples done" in str(found)
 
 
 def test_a_run_that_its_budget_ended_is_told_as_not_met_by_the_command(tmp_path):

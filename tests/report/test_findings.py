@@ -95,7 +95,7 @@ def test_a_run_of_which_samples_failed_says_how_many_and_why(tmp_path):
 
 def test_a_run_that_was_stopped_is_not_told_as_a_whole_one(tmp_path):
     found = said(tmp_path, [item(0, score("A", 3))], state="stopped", samples={"total": 9})
-    assert found[0].startswith("The run is unfinished: 1 of 9 samples")
+    assert found[0].startswith("The run is unfinished: 1 of 9 samples done")
     assert not any(text.startswith("All") for text in found)
 
 
@@ -324,7 +324,7 @@ def test_what_stopped_a_run_is_one_finding_with_one_next_step(tmp_path):
     manifest = {"signature": "m", "state": "over_budget", "method": "m", "samples": {"total": 5}}
     found = written_report(jg.Run(manifest, (*reached, *lost), None), tmp_path / "page.html")[1]
     assert found[0].text == (
-        "The run is unfinished: 2 of 5 samples; its budget is spent; 3 of 5 samples ended early (over the budget 3): "
+        "The run is unfinished: 2 of 5 samples done; its budget is spent; 3 of 5 samples ended early (over the budget 3): "
         "used up."
     )
     assert [one.command for one in found if one.command.startswith("the same")] == [

@@ -65,7 +65,7 @@ def test_a_killed_run_is_nowhere_on_the_page_told_as_running(tmp_path: Path):
     run = jg.evaluate(judging(3, 3), samples(2), out=tmp_path / "run")
     killed = {**run.manifest, "state": "running", "ended": None, "samples": {"done": 0, "failed": 0, "total": 32}}
     page = jg.write_report(jg.Run(killed, (), run.folder), tmp_path / "page.html").read_text()
-    assert page.count("unfinished: 2 of 32 samples; its process is gone") == 4  # head, facts, findings, about
+    assert page.count("unfinished: 2 of 32 samples done; its process is gone") == 4  # head, facts, findings, about
     assert not re.search(r">\s*running\b", page)
     assert "not yet" not in page
 

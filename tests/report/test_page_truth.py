@@ -113,7 +113,7 @@ def test_an_unfinished_run_is_not_told_as_a_whole_one(tmp_path: Path, state: str
     run = jg.Run.load(tmp_path / "run")
     found = dict(facts(run, run.summary(), 0))
     why = {"running": "; its process is gone", "stopped": "", "over_budget": "; its budget is spent"}[state]
-    assert found["State"] == f"unfinished: 2 of 5 samples{why}"
+    assert found["State"] == f"unfinished: 2 of 5 samples done{why}"
     assert found["Samples"] == "2 judged of 5"
     old = jg.Run({**run.manifest, "samples": {}}, (), run.folder)
     assert dict(facts(old, run.summary(), 0))["Samples"] == "2 judged of 2 that came to an end"

@@ -48,9 +48,9 @@ def counted(path: Path, limit: int | None = None):
 @pytest.mark.parametrize(
     ("given", "want"),
     [
-        (lambda path: samples(32), "unfinished: 3 of 32 samples"),
-        (lambda path: counted(data(path, 32)), "unfinished: 3 of 32 samples"),
-        (lambda path: counted(data(path, 32), 20), "unfinished: 3 of 20 samples"),
+        (lambda path: samples(32), "unfinished: 3 of 32 samples done"),
+        (lambda path: counted(data(path, 32)), "unfinished: 3 of 32 samples done"),
+        (lambda path: counted(data(path, 32), 20), "unfinished: 3 of 20 samples done"),
         (lambda path: jg.load(data(path, 32)), "unfinished after 3 samples"),
         (lambda path: iter(samples(32)), "unfinished after 3 samples"),
     ],
@@ -64,7 +64,7 @@ def test_a_stopped_run_says_of_how_many_samples_where_that_is_known(given, want:
 def test_a_file_that_was_counted_is_not_read_for_it(tmp_path: Path):
     found = jg.load(data(tmp_path / "data.jsonl", 9))
     assert found.count() == 9
-    assert incomplete_run(stopped(tmp_path / "run", found)) == "unfinished: 3 of 9 samples"
+    assert incomplete_run(stopped(tmp_path / "run", found)) == "unfinished: 3 of 9 samples done"
     assert found.whole().counted() is None
 
 
@@ -114,7 +114,7 @@ def test_a_retry_of_a_stopped_run_keeps_its_number(tmp_path: Path):
     path = data(tmp_path / "data.jsonl", 12)
     stopped(tmp_path / "run", counted(path))
     run = jg.evaluate(graph_of(fine), jg.load(path), out=tmp_path / "run", retry_failed=True)
-    assert incomplete_run(run) == "unfinished: 3 of 12 samples"
+    assert incomplete_run(run) == "unfinished: 3 of 12 samples done"
 
 
 def test_a_budget_that_is_spent_leaves_its_refusals_out(tmp_path: Path):
@@ -123,7 +123,7 @@ def test_a_budget_that_is_spent_leaves_its_refusals_out(tmp_path: Path):
         return await fine(state)
 
     run = jg.evaluate(graph_of(ask), samples(5), out=tmp_path / "run", budget=jg.Budget(calls=2), concurrency=1)
-    want = "unfinished: 2 of 5 samples; its budget is spent"
+    want = "unfinished: 2 of 5 samples done; its budget is spent"
     assert incomplete_run(run) == want
     old = {**run.manifest, "samples": {"done": 5, "failed": 3}}
     assert incomplete_run(jg.Run(old, (), run.folder)) == want
@@ -141,9 +141,9 @@ jg.evaluate(graph_of(fine), samples(32), out=sys.argv[1], concurrency=1, on_item
     with process(code, tmp_path / "run") as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "there\n"
-        assert incomplete_run(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples so far"
+        assert incomplete_run(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples done so far"
         child.send_signal(signal.SIGKILL)
-    assert incomplete_run(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples; its process is gone"
+    assert incomplete_run(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples done; its process is gone"
     run = jg.evaluate(graph_of(fine), samples(32), out=tmp_path / "run")
     assert run.manifest["seconds"] is None  # the killed one's are not known
     assert incomplete_run(run) == ""
