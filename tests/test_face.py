@@ -1,16 +1,21 @@
 """The public face: light to import, and every public name is what it says."""
 
+import inspect
 import json
 import pkgutil
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import judgegraph as jg
 from judgegraph import graphs, registry
+from judgegraph.errors import JudgegraphError
+from judgegraph.evidence import Value
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("langgraph", "langchain_core", "langchain_openai", "openai", "scipy", "networkx", "sacrebleu", "pandas")
@@ -80,3 +85,65 @@ def test_modules_that_pages_named_still_import_and_say_where_they_are_now(then, 
         0,
         1,
     )
+
+
+MADE_BY_US = {"Drawing", "Prices", "Reading", "Run", "RunComparison", "RunDiff", "UnderReview", "Wiring"}  # results
+ASKED_OFTEN = {"ask", "find", "find_all", "merged", "rate"}  # at every call: what they are given is looked at inside
+
+
+def with_settings(front: str) -> list[tuple[str, Any, list[str]]]:
+    """(name, what it is, its settings) of what a user calls with settings by name."""
+    home, found = import_module(front), []
+    for name in sorted({*home.__all__} - MADE_BY_US - ASKED_OFTEN):
+        thing = getattr(home, name)
+        if isinstance(thing, type) and issubclass(thing, Value):
+            found.append((name, thing, [*thing.model_fields]))
+        elif callable(thing) and not (isinstance(thing, type) and issubclass(thing, BaseException | dict)):
+            kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            with suppress(ValueError):  # a name for an annotation
+                takes = inspect.signature(thing).parameters.values()
+                found.append((name, thing, [one.name for one in takes if one.kind in kinds]))
+    return [one for one in found if one[2]]
+
+
+@pytest.mark.parametrize("front", ["judgegraph", "judgegraph.agents", "judgegraph.graphs", "judgegraph.tools"])
+async def test_a_misspelt_setting_of_anything_public_is_refused_with_the_name_that_was_meant(front):
+    told = {}
+    for name, thing, settings in with_settings(front):
+        longest = max(settings, key=len)
+        with pytest.raises(JudgegraphError) as refused:
+            _ = await made if inspect.isawaitable(made := thing(**{f"{longest}{longest[-1]}": 3})) else made
+        told[name] = str(refused.value)
+    unsaid = {name for name, text in told.items() if "did you mean '" not in text}
+    assert unsaid <= {"debate", "each", "measure", "orders"}  # what they lack comes first: they take settings of others
+    assert len(told) > 5
+
+
+@pytest.mark.parametrize("front", ["judgegraph", "judgegraph.agents", "judgegraph.graphs"])
+async def test_what_no_setting_takes_is_refused_by_name_and_not_as_python_would(front):
+    for name, thing, settings in with_settings(front):
+        if name not in ("failed", "never_empty"):
+            with pytest.raises(JudgegraphError, match=r"(?s)\w+.*(got|expected|not|no |unknown|takes)"):
+                made = thing(**dict.fromkeys(settings, object()))
+                _ = await made if inspect.isawaitable(made) else made
+
+
+def test_a_value_is_refused_in_one_sentence_without_an_address():
+    wrong = {
+        "Criterion has no field 'description'; did you mean 'definition'?": lambda: jg.Criterion(
+            name="x", description="y"
+        ),
+        "Sample has no field 'ouput'; did you mean 'output'?": lambda: jg.Sample(id="1", ouput="x"),
+        "Criterion: scale: a numeric scale needs low < high, got '5-1'": lambda: jg.Criterion(name="x", scale="5-1"),
+        "Scale: a numeric scale needs low < high, got '5-1'": lambda: jg.Scale.of("5-1"),
+        "Scale takes its fields by name (low=, high=, whole=, labels=, halves=, values=), or Scale.of('1-5')": (
+            lambda: jg.Scale("1-5")
+        ),
+        "Score: value: Input should be a valid number, got 'good'": (
+            lambda: jg.Score(criterion="x", agent="a", value="good")
+        ),
+    }
+    for said, make in wrong.items():
+        with pytest.raises(JudgegraphError) as refused:
+            make()
+        assert str(refused.value) == said

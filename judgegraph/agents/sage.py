@@ -132,6 +132,7 @@ class Sage:
 # What a critic is asked to return: rectified scores, changed definitions, new criteria.
 
 
+@settings_checked
 def critique_form(
     criteria: Mapping[str, Criterion], parts: tuple[str, ...] = PARTS, name: str = "critique", *, thoughts: bool = False
 ) -> Form[dict[str, Any]]:

@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, Generic, TypeVar, overload
 
@@ -524,8 +525,14 @@ def _count_unshown(messages: Messages) -> None:
             run.unshown[key] = run.unshown.get(key, 0) + 1
 
 
+SENT = frozenset(("temperature", "top_p", "max_tokens", "seed", "reasoning_effort"))  # others are a provider's own
+
+
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
     """The agent's settings over the endpoint's; zero is a setting, None is not. A max_tokens of 0 is no limit."""
+    for key in settings.keys() - SENT:
+        if near := get_close_matches(key, SENT, 1, 0.75):
+            raise ConfigError(f"ask has no setting '{one_line(key, 60)}'; did you mean '{near[0]}'?")
     endpoint = judge.endpoint
     found = {
         "temperature": endpoint.temperature, "top_p": endpoint.top_p, "max_tokens": endpoint.max_tokens,

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from judgegraph.answers import ANSWERING, UNTOUCHED, distribution_width
 from judgegraph.calls.context import Doubted, context
-from judgegraph.errors import ConfigError, meant_of, one_line, settings_checked
+from judgegraph.errors import ConfigError, handing_on, meant_of, one_line, settings_checked
 from judgegraph.registry.lookup import vocabulary
 from judgegraph.types import Criterion, EvalState, Note, Notes, Scale, Score, given_criteria, keyed
 
@@ -106,6 +106,7 @@ class OfScores:
         return ""
 
 
+@handing_on(kinds=())
 @dataclass(frozen=True)
 class Wide(OfScores):
     """A score whose distribution is wide.
@@ -150,6 +151,7 @@ class Wide(OfScores):
         return f"wide: no score can be wider than {most:g}, and above is {self.above:g}" if self.above >= most else ""
 
 
+@handing_on(kinds=())
 @dataclass(frozen=True)
 class Low(OfScores):
     """A low score: below a value in the units of its scale, or below a share of the scale's range.
@@ -204,6 +206,7 @@ class Low(OfScores):
         return ""
 
 
+@handing_on(kinds=())
 @dataclass(frozen=True)
 class Failed(OfScores):
     """A criterion without an answer: its score failed or abstains, or it was asked for and has no score."""
@@ -264,6 +267,7 @@ def bounded(function: F | None = None, *, at_most: int) -> F | Callable[[F], F]:
     return mark if function is None else mark(function)
 
 
+@settings_checked
 def never_empty(function: F) -> F:
     """Say of a fan-out that it always sends something, as where it falls back on criteria of its own."""
     function.never_empty = True  # type: ignore[attr-defined]
@@ -276,6 +280,7 @@ def never_empty(function: F) -> F:
 STAGES = ("ballot", "draft", "final")
 
 
+@handing_on(kinds=())
 @dataclass(frozen=True)
 class Disagree:
     """A criterion that several judges score differently.

@@ -22,7 +22,7 @@ from judgegraph.agents.judge_form import FormComparer, FormJudge, shows_criterio
 from judgegraph.agents.orders import Combine
 from judgegraph.calls import JudgeLike
 from judgegraph.compose.orders import order_graph
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, handing_on, one_line
 from judgegraph.forms.form import JudgeForm
 from judgegraph.forms.readers import reader_of
 from judgegraph.forms.shipped import form_of
@@ -154,6 +154,7 @@ def _criteria(form: JudgeForm, criteria: CriteriaLike | None, shown: bool) -> Cr
     return found
 
 
+@handing_on("judgegraph.graphs.judge_form:builder", kinds={"form"})
 def judge_form(form: str | JudgeForm = "rating", **settings: Any) -> Any:
     """A judge of others as a graph of ours, compiled; settings as `builder` takes them.
 

@@ -558,7 +558,7 @@ class Probes:
         return {**about, **{name: one.to_dict() for name, one in found.items() if one is not None}}
 
 
-@handing_on("judgegraph.runs.evaluate:aevaluate", kinds=())
+@handing_on("judgegraph.runs.evaluate:aevaluate", kinds={"samples"})
 def probe(
     graph: Any, samples: Iterable[Sample], probes: Sequence[str] = ("swap", "padded"), *,
     kinds: Sequence[str] = tuple(KINDS), own: str | Sequence[str] = (), judge: Any = None, confidence: float = 0.95,

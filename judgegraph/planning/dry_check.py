@@ -20,6 +20,7 @@ from judgegraph.errors import (
     ConfigError,
     StateError,
     ValueRefused,
+    given_as,
     in_words,
     off_its_ways,
     one_line,
@@ -64,6 +65,8 @@ async def adry_check(graph: Any) -> tuple[Finding, ...]:
     Raises:
         ConfigError: a judge cannot be made, or the graph was compiled to stop at a node.
     """
+    if not hasattr(graph, "ainvoke"):
+        raise ConfigError(f"dry_check: expected a compiled graph, got {given_as(graph)}")
     with closing(ReadOnlyLedger(None)) as nothing:
         about = DryRun(graph, nothing, Guessed())
         if not runs_own(graph):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, meant_of, one_line
 from judgegraph.tools.catalogue import Assistant, Metric, Unmeasurable
 from judgegraph.tools.graph_assistant import as_assistant
 from judgegraph.tools.prose import parsed
@@ -110,7 +110,7 @@ def _refuse_unknown(name: str, wanted: Sequence[Argument]) -> None:
     if unknown := [one.name for one in wanted if one.field != SAMPLE and one.name not in FIELDS]:
         raise ConfigError(
             f"assistant '{one_line(name, 80)}': no sample has a field '{one_line(unknown[0], 60)}' for its argument of "
-            f"that name; known: {', '.join(FIELDS)}, sample. Give it a default, or wrap it in a function"
+            f"that name{meant_of(unknown[0], (*FIELDS, SAMPLE))}. Give it a default, or wrap it in a function"
         )
     if not wanted:
         raise ConfigError(f"assistant '{one_line(name, 80)}': it takes nothing of a sample; name an argument 'output'")

@@ -221,6 +221,7 @@ async def find_all(assistants: Iterable[Assistant], sample: Sample) -> dict[str,
     return {finding.assistant: finding for finding in found}
 
 
+@settings_checked
 def measure(which: AssistantLike, output: Json, **fields: Any) -> Finding:
     """One value of one text, in plain Python: `measure("rouge-l", "A summary.", source="An article.").value`.
 
@@ -254,6 +255,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what an OpenAI-compatible server t
 _made: dict[str, tuple[Any, Assistant]] = {}  # name -> what stood in the registry, and what came of it
 
 
+@settings_checked
 def assistant(which: AssistantLike) -> Assistant:
     """An assistant by its name, an object that is one, or one made of a function, a LangChain tool or a graph.
 
@@ -278,6 +280,7 @@ def assistant(which: AssistantLike) -> Assistant:
     return found
 
 
+@settings_checked
 def assistants(which: AssistantLike | Sequence[AssistantLike]) -> tuple[Assistant, ...]:
     """One or more assistants, in order.
 

@@ -23,6 +23,7 @@ ALIKE = 0.75  # how alike two names are of which one may be meant, of 1
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class GraphAssistant:
     """Judges a sample by a graph; its answer is one value.

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from judgegraph.calls.context import computed
 from judgegraph.embedded.text import split
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, settings_checked
 from judgegraph.tools.catalogue import About, Unmeasurable
 from judgegraph.tools.encoder import LOADING, Batches, digest_of, fetched
 from judgegraph.tools.metrics import capped, output_text, reference_text, source_text, target_text
@@ -283,6 +283,7 @@ class BooleanQuestion(LearnedMetric):
         return " </s> ".join(parts)
 
 
+@settings_checked
 def unieval(
     question: str = "", sections: Mapping[str, str] | None = None, each: Each = "text",
     model: str = "MingZhong/unieval-sum", revision: str = "", name: str = "unieval",
