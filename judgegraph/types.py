@@ -372,6 +372,8 @@ class Exemplar(Value):
 def _levels(given: Any) -> Any:
     """(value or label, what it means) of a mapping, or of pairs."""
     pairs = given.items() if isinstance(given, Mapping) else given or ()
+    if not isinstance(pairs, Iterable) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in pairs):
+        raise ValueError("levels are a mapping of each value or label to what it means")
     return tuple((_level_name(name), str(text)) for name, text in pairs)
 
 
