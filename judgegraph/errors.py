@@ -298,7 +298,7 @@ BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWO
 SEVERAL = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 ONE_NAME = "a text is one name"  # annotated to names of which one may stand alone
 SHOWN_AS_IT_IS = (str, bytes, int, float, NoneType, Sequence, Mapping, Set)
-KNOWN = (Sequence, Iterable, Mapping, list, tuple, dict, os.PathLike)
+KNOWN = (Sequence, Iterable, Callable, Mapping, list, tuple, dict, os.PathLike)
 PLAIN = (bool, int, float, str, NoneType)
 KINDS = {
     "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
@@ -410,8 +410,10 @@ def _hints(made: Callable[..., Any]) -> Mapping[str, Any]:
         return {}
     if isinstance(made, type):
         return found
-    several = [one.name for one in inspect.signature(made).parameters.values() if one.kind in SEVERAL]
-    return {name: hint for name, hint in found.items() if name not in several}
+    kinds = {one.name: one.kind for one in inspect.signature(made).parameters.values()}
+    one_each = {name: hint for name, hint in found.items() if kinds.get(name) not in SEVERAL}
+    listed = [name for name, kind in kinds.items() if kind is SEVERAL[1] and name in found and is_plain(found[name])]
+    return one_each | {name: Sequence[found[name]] for name in listed}
 
 
 def misfit(hint: Any, value: Any) -> str:
@@ -445,7 +447,9 @@ def _fits(kind: Any, value: Any) -> bool:
         except ValidationError:
             return False
         return True
-    origin = get_origin(kind) or kind
+    origin, within = get_origin(kind) or kind, get_args(kind)
+    if origin is Sequence and isinstance(value, list | tuple) and within and is_plain(within[0]):
+        return all(_fits(leaf, one) for one in value for leaf in leaves(within[0])[:1]) or len(leaves(within[0])) > 1
     return isinstance(value, origin) and not (origin in (Sequence, Iterable) and isinstance(value, str | bytes))
 
 
@@ -457,8 +461,8 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
 def _named(kind: Any) -> str:
     """ "a list of Criterion, such as jg.criteria_set('summary').criteria", "a mapping", "a Reader, such as ..."."""
     origin, within = get_origin(kind) or kind, get_args(kind)
-    if origin is os.PathLike:
-        return "a path"
+    if origin in (os.PathLike, Callable):
+        return "a path" if origin is os.PathLike else "a function"
     one = getattr(within[0], "__name__", "") if within and origin in (Sequence, list, tuple) else ""
     name = "a mapping" if origin in (Mapping, dict) else "a list" if within else f"a {origin.__name__}"
     shown = one if one in EXAMPLES else origin.__name__

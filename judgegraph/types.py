@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, Strict, ValidationError, model_validator
 from typing_extensions import TypedDict
 
-from judgegraph.errors import DataError, ScaleError, StateError, ValueRefused, one_line
+from judgegraph.errors import DataError, ScaleError, StateError, ValueRefused, given_as, one_line
 from judgegraph.evidence import (
     Image,
     Passage,
@@ -731,7 +731,8 @@ def keyed(*values: Any) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for value in values:
-        key = value.key
+        if (key := getattr(value, "key", None)) is None:
+            raise StateError(f"keyed takes values such as Score, each by itself, keyed(*scores); got {given_as(value)}")
         before = found.setdefault(key, value)
         if before is value:
             continue

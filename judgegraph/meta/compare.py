@@ -304,7 +304,7 @@ def _named(runs: Sequence[RunLike] | Mapping[str, RunLike]) -> list[tuple[str, R
     paths = [run.folder.path if run.folder else None for run in loaded]
     resolved = [path.resolve() if path else None for path in paths]
     twice = [path for path in resolved if path is not None]
-    if len(set(twice)) < len(twice):
+    if len(set(twice)) < len(twice) or len({*map(id, loaded)}) < len(loaded):
         raise ConfigError("compare: a run is given twice")
     if isinstance(runs, Mapping):
         return list(zip((one_line(name, 60) for name in runs), loaded, strict=True))

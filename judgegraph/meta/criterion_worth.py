@@ -161,6 +161,7 @@ def criteria_worth(
     Raises:
         ConfigError: the run has no scores by a criterion, fewer than two criteria with numbers, or no such target.
     """
+    _ = Conventions(resamples=resamples, confidence=confidence, seed=seed)  # refuses what cannot be drawn
     table = _Table.of(run.items)
     names = [_named(one, table.names) for one in criteria] or list(table.names)
     if len(table.names) < 2:

@@ -272,6 +272,8 @@ class Endpoint:
     effort: Effort | None = None
 
     def __post_init__(self) -> None:
+        if not self.model.strip() or "://" in self.model:
+            raise ConfigError(f"judge {self.model!r:.80}: no model's name; an address goes into base_url")
         if not self.timeout > 0 or self.attempts < 1 or self.asks < 1:
             raise ConfigError(f"judge {self.model}: timeout must be above 0, attempts and asks 1 or more")
         if self.max_tokens is not None and (not isinstance(self.max_tokens, int) or self.max_tokens < 0):

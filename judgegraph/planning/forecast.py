@@ -436,7 +436,10 @@ SHOWN = 5  # places of the caller's own code that are named
 PathLike = str | os.PathLike[str]
 
 
-@handing_on(kinds={"reference"})
+LOOKED_AT = {"reference", "pilot"}  # `check_arguments` looks at all else
+
+
+@handing_on(kinds=LOOKED_AT)
 async def aplan(
     graph: Any, samples: Iterable[Sample], *, out: PathLike | None = None, ledger: PathLike | None = None,
     prices: Prices | PathLike | None = None, pilot: int = 0, budget: Budget | None = None, limits: Limits | None = None,
@@ -497,7 +500,7 @@ async def aplan(
     return replace(found, finished=finished.count, basis=basis)
 
 
-@handing_on(aplan, kinds={"reference"})
+@handing_on(aplan, kinds=LOOKED_AT)
 def plan(graph: Any, samples: Iterable[Sample], **settings: Any) -> Forecast:
     """Say what a run over samples will ask for, and wait for it; arguments and errors as `aplan`."""
     return run_sync(aplan(graph, samples, **settings))

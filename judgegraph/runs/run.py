@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.answers import answers_of, roles_of
 from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS, marked
-from judgegraph.errors import ConfigError, ExtraError, counted, one_line, printable
+from judgegraph.errors import ConfigError, ExtraError, counted, one_line, printable, settings_checked
 from judgegraph.prompts.criteria import CriteriaSet
 from judgegraph.runs.item import Item
 from judgegraph.shown import Shown, drawn
@@ -121,6 +121,7 @@ class Run(Shown):
         """The finished samples, in the order of finishing."""
         return self.folder.items() if self.folder else iter(self.held)
 
+    @settings_checked
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write the items as JSON lines in the order of the dataset, without times: the same for the same results.
 
@@ -136,6 +137,7 @@ class Run(Shown):
 
         return write_lines(Path(path), map(_without_times, self._in_order()))
 
+    @settings_checked
     def export_scores(self, path: str | os.PathLike[str], more: str | Sequence[str] = ()) -> int:
         """Write the scores as `Table.to_csv` does, in the order of the dataset; gives how many.
 
@@ -152,6 +154,7 @@ class Run(Shown):
             Path(path), (row for item in self._in_order() for row in rows_of(item, more)), (*COLUMNS, *more)
         )
 
+    @settings_checked
     def export_comparisons(self, path: str | os.PathLike[str], more: str | Sequence[str] = ()) -> int:
         """Write the comparisons, as `export_scores` does the scores."""
         self._refuse_own(path)
@@ -174,6 +177,7 @@ class Run(Shown):
         """
         return corrected(self._in_order(), self.signature)
 
+    @settings_checked
     def export_corrected(self, path: str | os.PathLike[str]) -> int:
         """Write `corrected()` as JSON lines that `jg.load` reads; gives how many. Errors as `export`."""
         self._refuse_own(path)
@@ -195,12 +199,14 @@ class Run(Shown):
         """All that the numbers depend on, in one line."""
         return str(self.manifest["signature"])
 
+    @settings_checked
     def trace(self, sample: str, *, redact: bool = False) -> SampleTrace:
         """What was done for one sample, step by step; arguments and errors as `traces.read.trace_of`."""
         from judgegraph.traces.read import trace_of
 
         return trace_of(self, sample, redact=redact)
 
+    @settings_checked
     def export_otel(
         self, endpoint: str | None = None, *, exporter: Any = None, samples: Iterable[str] | None = None,
         redact: bool = False, scores: Literal["auto", "none", "phoenix", "langfuse"] = "auto",
@@ -213,6 +219,7 @@ class Run(Shown):
 
         return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact, scores=scores)
 
+    @settings_checked
     def scores(self, more: str | Sequence[str] = ()) -> Table:
         """Every score of every sample; of answers, the rows whose `role` is "answer".
 
@@ -224,6 +231,7 @@ class Run(Shown):
         more = self._columns(more, COLUMNS)
         return Table([row for item in self.items for row in rows_of(item, more)], (*COLUMNS, *more))
 
+    @settings_checked
     def by_group(self, name: str) -> Table:
         """Means of the answers by criterion in each group of samples: a row per group and criterion.
 
@@ -236,11 +244,13 @@ class Run(Shown):
         self._columns(name)
         return by_group(self.items, name)
 
+    @settings_checked
     def pairs_by_group(self, name: str) -> Table:
         """Verdicts on pairs in each group of samples: how many A, B, ties and none; arguments as `by_group`."""
         self._columns(name)
         return pairs_by_group(self.items, name)
 
+    @settings_checked
     def comparisons(self, more: str | Sequence[str] = ()) -> Table:
         """Every verdict on a pair: a row per sample, criterion, agent and order; none where no pairs were judged.
 
@@ -277,6 +287,7 @@ class Run(Shown):
         name = str(self.manifest.get("criteria_set") or "custom")
         return CriteriaSet.model_validate({"name": name, "criteria": listed, **({"task": task} if task else {})})
 
+    @settings_checked
     def suggestions(self, by: By = "auto") -> Suggestions:
         """New criteria and changed definitions that the critics suggest, by topic, with how often each comes.
 
@@ -436,6 +447,7 @@ class Table(Shown):
             raise ExtraError("to_pandas()", "pandas") from None
         return pandas.DataFrame(self.rows, columns=list(self.columns))
 
+    @settings_checked
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """As a CSV file in UTF-8; our own readers give its texts back as they were.
 
