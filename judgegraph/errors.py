@@ -413,7 +413,7 @@ def _hints(made: Callable[..., Any]) -> Mapping[str, Any]:
     kinds = {one.name: one.kind for one in inspect.signature(made).parameters.values()}
     one_each = {name: hint for name, hint in found.items() if kinds.get(name) not in SEVERAL}
     listed = [name for name, kind in kinds.items() if kind is SEVERAL[1] and name in found and is_plain(found[name])]
-    return one_each | {name: Sequence[found[name]] for name in listed}
+    return one_each | {name: Sequence.__class_getitem__(found[name]) for name in listed}
 
 
 def misfit(hint: Any, value: Any) -> str:

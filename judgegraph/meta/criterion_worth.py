@@ -20,6 +20,7 @@ import numpy as np
 
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, counted, one_line, settings_checked
+from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item

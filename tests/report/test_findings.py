@@ -324,8 +324,8 @@ def test_what_stopped_a_run_is_one_finding_with_one_next_step(tmp_path):
     manifest = {"signature": "m", "state": "over_budget", "method": "m", "samples": {"total": 5}}
     found = written_report(jg.Run(manifest, (*reached, *lost), None), tmp_path / "page.html")[1]
     assert found[0].text == (
-        "The run is unfinished: 2 of 5 samples done; its budget is spent; 3 of 5 samples ended early (over the budget 3): "
-        "used up."
+        "The run is unfinished: 2 of 5 samples done; its budget is spent; 3 of 5 samples ended early "
+        "(over the budget 3): used up."
     )
     assert [one.command for one in found if one.command.startswith("the same")] == [
         "the same command with a larger budget"
