@@ -1,4 +1,4 @@
-"""Functions of one's own: by their source the keys that they take and write, and where they lead; reducers, by trying."""
+"""Functions of one's own: by their source which keys they take and write and where they lead; reducers, by trying."""
 
 from __future__ import annotations
 
