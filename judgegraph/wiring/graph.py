@@ -360,7 +360,8 @@ def without_criteria(graph: Drawn) -> Iterator[Finding]:
         if "scores" in (part.writes or frozenset()) - part.reads
         and not ("runs" in part.asks and type(part.runs).__module__.startswith("judgegraph."))  # it joins others'
     ]  # fmt: skip
-    idle = [(part, drawn) for part, drawn in judges if getattr(part.runs, "prompt", "") and not _criteria(part.runs)]
+    asking = [(p, drawn) for p, drawn in judges if getattr(p.runs, "prompt", "") and not hasattr(p.runs, "form")]
+    idle = [(part, drawn) for part, drawn in asking if not _criteria(part.runs)]
     if len(idle) < len(judges):
         return
     for part, drawn in idle:
