@@ -88,7 +88,7 @@ def surface(samples: list[Sample], rounds: int) -> Iterator[tuple[str, float, fl
 
 
 def texts_a_second(texts: list[str], *, alone: bool = False) -> tuple[float, float]:
-    """Of MiniLM on one core, asked side by side as a run asks, or one after the other; the model's share."""
+    """Of MiniLM on one core, asked side by side as a run asks or one by one; and the share of the model in the time."""
     model = Embedding(threads=1)
     inside = [0.0]
     run = OnnxModel.run

@@ -31,7 +31,9 @@ class Scored(TypedDict):  # what it writes
 @settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Evaluator:
-    """Scores all criteria in one call, reasons before scores; what a later version of their set brought in another.
+    """Scores all criteria in one call, reasons before scores.
+
+    What a later version of their set brought (`Criterion.since`) has a call of its own.
 
     Source: SAGEval section 4.2 (after G-Eval): role and task, criteria with steps and scale, a reason for each
     score, exemplars that fix the form of the reply; scores weighted by token probability (eq. 1).

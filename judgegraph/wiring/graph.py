@@ -7,15 +7,14 @@ steps that a run may take. Each check gives findings that name node, key and cur
 from __future__ import annotations
 
 import ast
-import copy
 import operator
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from itertools import islice, zip_longest
-from types import BuiltinFunctionType, NoneType
+from types import NoneType
 from typing import Any, get_type_hints
 
 import networkx as nx
@@ -43,7 +42,7 @@ from judgegraph.wiring.code import (
 )
 from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part, Step, declared, path_text, renamed_alone
 from judgegraph.wiring.drawn import drawn as drawn_of
-from judgegraph.wiring.functions import Way, given, taken
+from judgegraph.wiring.functions import Way, doubles, fails, fits, given, keeps_one, taken
 
 WRITE = "write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL', or give a LangChain chat model"
 
@@ -250,68 +249,6 @@ def _name(part: Part) -> str:
     return name if isinstance(name, str) else ""
 
 
-# A reducer by itself: it is tried on empty values and on values of one entry, as LangGraph would call it.
-
-
-PLAIN = (dict, list, tuple, set, frozenset, str, int, float, bool)  # classes with an empty value
-NUMBERS = {int, float, complex, bool}
-
-
-def fits(kind: Any, made: Any) -> bool:
-    """Whether what a reducer says it returns may be a key's value; made: None where it does not say."""
-    if made is None or {kind, made} <= NUMBERS:
-        return True
-    try:
-        return issubclass(made, kind) or issubclass(kind, made)
-    except TypeError:  # a protocol, which has no subclasses to ask for
-        return True
-
-
-def fails(channel: Any, kind: Any, given: Collection[Any]) -> list[Any]:
-    """Classes of updates, of those that are written, whose empty value a reducer cannot join with a key's first value.
-
-    Args:
-        kind: the class of the key. given: of what nodes write; without any, an operator is tried with the key's own.
-    """
-    if not channel.is_available():  # it has no first value: LangGraph joins nothing with the first update
-        return []
-    known = list(given) or ([kind] if isinstance(channel.operator, BuiltinFunctionType) else [])
-    return [one for one in known if one in (kind, *PLAIN) and _raises(channel, kind, one)]
-
-
-def _raises(channel: Any, kind: Any, given: Any) -> bool:
-    first = copy.copy(channel.value)
-    update = copy.copy(channel.value) if given is kind else given()
-    try:
-        channel.operator(first, update)
-    except (TypeError, AttributeError):
-        return True
-    except Exception:  # it wants more than an empty value
-        return False
-    return False
-
-
-def doubles(reducer: Any, kind: Any) -> bool:
-    """Whether joining a list of one with itself makes it longer."""
-    one = kind([object()])
-    try:
-        return len(reducer(kind(one), kind(one))) > 1
-    except Exception:  # it wants values of its own kind
-        return False
-
-
-def keeps_one(channel: Any) -> bool:
-    """Whether of two mappings, or two lists, one is lost."""
-    pairs: dict[type, Any] = {dict: ({"a": object()}, {"b": object()}), list: ([object()], [object()])}
-    one, other = pairs.get(type(getattr(channel, "value", None)), (None, None))
-    if one is None:
-        return False
-    try:
-        return channel.operator(copy.copy(one), copy.copy(other)) in (one, other)
-    except Exception:  # it wants values of its own kind
-        return False
-
-
 # What an agent is given to work with: templates whose fields it fills, assistants that somebody asks.
 
 
@@ -423,7 +360,8 @@ def without_criteria(graph: Drawn) -> Iterator[Finding]:
         if "scores" in (part.writes or frozenset()) - part.reads
         and not ("runs" in part.asks and type(part.runs).__module__.startswith("judgegraph."))  # it joins others'
     ]  # fmt: skip
-    idle = [(part, drawn) for part, drawn in judges if getattr(part.runs, "prompt", "") and not _criteria(part.runs)]
+    asking = [(p, drawn) for p, drawn in judges if getattr(p.runs, "prompt", "") and not hasattr(p.runs, "form")]
+    idle = [(part, drawn) for part, drawn in asking if not _criteria(part.runs)]
     if len(idle) < len(judges):
         return
     for part, drawn in idle:

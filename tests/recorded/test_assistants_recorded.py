@@ -2,6 +2,8 @@
 
 import json
 import math
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +68,17 @@ def test_single_assistants_and_their_means_stand_in_one_table_with_intervals(run
         if row.statistic == "spearman" and row.criterion == "Coherence":
             low, high = row.interval
             assert math.isnan(row.value) or low <= row.value <= high
+
+
+@pytest.mark.long
+def test_the_fusing_judge_stands_in_the_same_table_whether_or_not_fusing_helps(shared):
+    """The table of benchmarks/fusion.py, of its first turns: fused, three means and single assistants."""
+    spec = spec_from_file_location("fusion", Path(__file__).parents[2] / "benchmarks/fusion.py")
+    fusion = module_from_spec(spec)
+    spec.loader.exec_module(fusion)
+    found, requests = fusion.judged(shared / "data", n=60, resamples=20)
+    rows = {row.metric: row for row in found.rows if (row.statistic, row.criterion) == ("spearman", "Coherence")}
+    means = {"AVG(AE)", "LLMSel(AE)", "CorrW(AE) cross-fitted"}
+    assert {"fusion-judge", "unieval-coherence", "gpt35-coherence", "rouge-l"} | means <= rows.keys()
+    assert requests == 61  # a plan, and a judgement of each turn
+    assert all(row.interval[0] <= row.value <= row.interval[1] for row in rows.values())
