@@ -777,7 +777,7 @@ def _enter() -> None:
     global _runs, _before
     with _lock:
         _runs += 1
-        if _runs > 1 or not gc.isenabled() or gc.get_freeze_count() or not 0 < gc.get_threshold()[0] < THRESHOLDS[0]:
+        if _runs > 1 or not gc.isenabled() or not 0 < gc.get_threshold()[0] < THRESHOLDS[0] or gc.get_freeze_count():
             return
         _before = gc.get_threshold()
         gc.freeze()

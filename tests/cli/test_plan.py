@@ -193,7 +193,7 @@ def test_bad_rows_are_named_and_are_all_there_is_to_say_where_no_row_is_good(dat
     some = planned("llm-score", data)
     assert some.exit_code == 0
     assert "7 rows of the data left out:" in some.output
-    assert f"{data}, line 7, id 'x', field output: " in some.output.replace("\n", "")
+    assert f"{data},line7,id'x',fieldoutput:" in "".join(some.output.split())
     assert "and 6 more for this reason: line 8, 9, 10, 11, 12, 13" in " ".join(some.output.split())
     data.write_text('{"id": "x"}\n{"id": "y"}\n')
     none = planned("llm-score", data)
