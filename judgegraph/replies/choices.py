@@ -81,7 +81,9 @@ _EQUAL = re.compile(  # a tie in words
     r"|\bno[ ](?:preference|difference)(?=\W*\Z)|\bthey(?:['’]re|[ ]are)[ ](?:the[ ]same|identical"
     r"|equal)(?=\W*(?:\Z|\n))"
     r"|\bno[ ](?:clear[ ])?winner\b|\bcannot[ ]be[ ]told[ ]apart\b"
-    r"|\bgleich[ ](?:gut|stark|schlecht|wertig)\b|\bgleichwertig\b|\bunentschieden\b|\bse[ ]valent\b|\bà[ ]égalité\b"
+    r"|\A\W*(?:equal|even|the[ ]same|identical)\W*\Z|(?:\A|[.!:;][ ]|est[ ]|à[ ])[*_]{0,2}[ée]galité\b"
+    r"|\bgleich[ ](?:gut|stark|schlecht|wertig)\b"
+    r"|\bgleichwertig\b|\bunentschieden\b|\bse[ ]valent\b"
     r"|\baussi[ ](?:bonnes?|mauvaises?)[ ]l['’]une[ ]que[ ]l['’]autre|\bde[ ]qualité[ ]égale\b|\bigual(?:mente|es)?"
     r"(?:[ ]de)?[ ](?:buen[ao]s?|mal[ao]s?|bo[na]s|ruins|válidas)\b|\b(?:es|hay|é|há)[ ](?:un[ ]|um[ ])?empate\b"
     r"|\bugualmente[ ](?:buone|valide)\b|\bsi[ ]equivalgono\b|\b(?:sono|é|è)[ ](?:in[ ])?(?:pari|parità)\b"
@@ -112,6 +114,15 @@ _BETTER_ELSEWHERE = (  # "回答A更好", "Antwort A ist besser", "La respuesta 
     r"|(?:est|était)[ ](?:(?!pas|peu)\w+[ ])?(?:meilleure?|supérieure?)\b|è[ ](?:\w+[ ])?(?:migliore|superiore)\b"
     r"|é[ ](?:\w+[ ])?(?:melhor|superior)\b)"
     r"|(?:我?选择?|我?選擇?|更喜欢)(?:回答|答案)?[ ]?(?P<two>{sides})(?![A-Za-z0-9_])"
+)
+_ORDINAL_ELSEWHERE = re.compile(  # "Die zweite Antwort ist besser", "第一个回答更好"
+    r"(?:\b(?:(?P<first>erste|premi[èe]re?|primer[ao]?|primeir[ao]|prim[ao])|zweite|deuxième|seconde?|segund[ao]"
+    r"|second[ao])[ ](?:antwort|zusammenfassung|réponse|résumé|respuesta|resumen|resposta|resumo|risposta|riassunto"
+    r"|text[eo]?)[ ]"
+    r"(?:ist|war|es|est|é|è)[ ](?:(?!nicht|kaum|nie|no|pas|peu|non|não|ne)\w+[ ])?"
+    r"(?:besser|überlegen|mejor|superior|meilleure?|supérieure?|melhor|migliore|superiore)\b"
+    r"|第(?:(?P<one>一)|二)[个個篇]?(?:回答|答案|回复|摘要|文本)?(?:显然|明显|稍|略|要)?(?:更好|更优|更佳|胜出|获胜|较好|優れ))",
+    re.I,
 )
 _ELSEWHERE_AT_ALL = re.compile(
     r"更|优|優|胜|选|選|の方|besser|überlegen|mejor|superior|meilleur|supérieur|migliore|melhor"
@@ -333,6 +344,11 @@ def elsewhere(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
             group = "one" if match["one"] else "two"
             label = met[" ".join(match[group].lower().split())]
             yield Mention(label, match.start(), match.end(), match.span(group), False, kind="alike")
+    pair = sorted((core, label) for core, label in met.items() if label != tie_label(met))
+    for match in _ORDINAL_ELSEWHERE.finditer(text) if len(pair) == 2 else ():
+        if not _NOT_ELSEWHERE.search(text[max(0, match.start() - 20) : match.start()]):
+            label = pair[0 if match["first"] or match["one"] else 1][1]
+            yield Mention(label, match.start(), match.end(), match.span(), False, kind="alike")
 
 
 def _marked_offers(text: str, found: list[Mention]) -> list[Mention]:
@@ -407,7 +423,9 @@ _OPENS_LAST = re.compile(  # before a label that ends a reply as its own sentenc
     r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[,:]?[ ]){0,2}(?:the[ ])?\Z",
     re.I,
 )
-_ENDS_SENTENCE = re.compile(r"(?<![ ][A-Z])[.!][*_]{0,2}[ ]{1,2}[*_(]{0,3}\Z")
+_ENDS_SENTENCE = re.compile(  # before a last sentence that is a label: ". Tie.", "; A is right. So A."
+    r"(?<![ ][A-Z])[.!][*_]{0,2}[ ]{1,2}(?:(?:so|thus|hence|therefore|overall),?[ ])?(?:the[ ])?[*_(]{0,3}\Z", re.I
+)
 _OVERALL = re.compile(
     r"(?:\A|[.!?;][*_]{0,2}[ ]|\n|,[ ](?:but|and|yet)[ ])[ \t*_>#-]{0,6}(?:(?:so|and|but)[ ])?(?:overall|ultimately"
     r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[*_]{0,2}[,:]?[*_]{0,2}[ ](?:the[ ])?\Z",
@@ -614,8 +632,7 @@ def _own_line(text: str, found: list[Mention]) -> list[Mention]:
             leads = leads and len({one.label for one in found}) == 1  # "Ok. The tone is good."
         start = text.rfind("\n", 0, m.start) + 1
         ends_it = m.end >= last and (
-            not text[start : m.start].strip(" \t*_>-")
-            or (len(text) > SHORT and _ENDS_SENTENCE.search(_before(text, m)))
+            not text[start : m.start].strip(" \t*_>-") or (_ENDS_SENTENCE.search(_before(text, m)))
         )
         if (leads or ends_it) and not m.offered:
             ends.append(m)

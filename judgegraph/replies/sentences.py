@@ -43,7 +43,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 _LEADING = (  # words between a break and a number that make nothing else of it
     r"(?:an?|the|so|but|then|thus|hence|therefore|overall|and|yet|finally|now|just|only|about|around|roughly|maybe"
-    r"|solid"
+    r"|solid|somewhere"
     r"|strong|weak|clear|low|high|full|perfect|good|generous|respectable|decent|bare|firm|borderline|middling"
     r"|mediocre|lukewarm|probably|likely|arguably|glatte|knappe|solide|gute|klare|schwache|het|een|texten|en|nota"
     r"|alltså|dus"
@@ -129,8 +129,8 @@ _SHARES = re.compile(
 )  # "I concur with Mike's score"
 _BY_OTHERS = re.compile(
     r"[ ]as[ ](?:the|its|an?|his|her|their)[ ](?:\w+[ ])?(?:answer|result|solution|value|output|total|sum|number)\b|"
-    r"[^.!?\n]{0,12}\b(?:by|from)[ ](?:(?:the|its|most|many|all|some|professional|film|other)[ ]){0,2}"
-    r"(?:critics?|users?|readers?|viewers?|audiences?|reviewers?|customers?|fans|guests|people|others|judges"
+    r"[^.!?\n]{0,12}\b(?:by|from)[ ](?:(?:the|its|most|many|all|some|professional|film|other|system|user)[ ]){0,2}"
+    r"(?:critics?|prompts?|users?|readers?|viewers?|audiences?|reviewers?|customers?|fans|guests|people|others|judges"
     r"|teachers?)\b"
     r"|[ ](?:in|on)[ ](?:the[ ](?:guardian|times|second|first)|maths?|this[ ](?:test|exam)|imdb|amazon|yelp)\b",
     re.I,

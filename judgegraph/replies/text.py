@@ -386,7 +386,7 @@ _MINUS = re.compile(r"(?<![\w.)\]])−(?=[0-9])")
 _LEADS_IN = re.compile(r"(?<![不没非未別别])[给給得為为は是で中](?=[0-9０-９]{1,3}(?![0-9]|[个個つ]))")  # 我给4分
 _COUNTER = re.compile(r"(?<=[0-9０-９])(?:[分点點점](?![钟鐘之类類数數])|で(?=す))")  # 4分 is four points
 _GIVES_POINTS = re.compile(
-    r"(?<![不没非未別别])(?:(?<=[给給打])出|[打评評])(?=[0-9０-９]{1,2}[ ]?[分点點星])"
+    r"(?<![不没非未別别])(?:(?<=[给給打])出|[打评評](?:一?[个個])?)(?=[0-9０-９]{1,2}[ ]?[分点點星])"
 )  # 打2分, 给出3分
 _POINTS_IN_WORDS = re.compile(  # 四分, 得分：四
     r"(?<![一二三四五六七八九十百千第几幾])(?:[一二三四五六七八九](?=[分星](?![钟鐘之类類数數]))"
@@ -444,7 +444,12 @@ def latin(text: str) -> str:
     if text.isascii():
         return text
     text = _POINTS_IN_WORDS.sub(lambda word: str("一二三四五六七八九".index(word[0]) + 1), text)
-    text = _LEADS_IN.sub(" ", re.sub(r"[点點分]中(?=[0-9０-９])", "中 ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text))))
+    text = _LEADS_IN.sub(
+        " ",
+        re.sub(
+            r"[点點分]中(?=[0-9０-９])", "中 ", _GIVES_POINTS.sub(lambda one: " " * len(one[0]), _MINUS.sub("-", text))
+        ),
+    )
     text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
     return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
 
@@ -741,6 +746,8 @@ RULES = (
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
+            r"\b(?:my(?:[ ](?:own|personal|overall|final|honest))?[ ](?P<name>view|opinion|take|estimate"
+            rf"|impression|number)|mine)(?:[ ]is|{_COLON}){_OPEN}(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
             rf"\b(?P<name>average|mean)[ ](?:of|from|over)[ ](?:(?:[0-9.,;&+/ ]|and){{3,60}}[:=]"
             rf"|(?:the|all|these)[ ](?:\w+[ ]){{0,2}}(?:criteria|scores|ratings|aspects|dimensions)(?:[ ]?[:=]"
             rf"|[ ]is\b))[ ]?{_OPEN}{VALUE}{REACHED}",
@@ -770,7 +777,7 @@ RULES = (
     Rule(
         "own line",
         _patterns(
-            rf"\A{_OPEN}(?:(?:about|around|roughly|approximately|approx\.|circa|ca\.|[~≈])[ ]?"
+            rf"\A{_OPEN}(?:(?:(?:somewhere[ ])?around|about|roughly|approximately|approx\.|circa|ca\.|[~≈])[ ]?"
             rf"|{_LED}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
             rf"(?:^|(?<=[^\W\d])[\"')]?[.!?][\"')]?[ ])"
             rf"[ \t*_\"'`(]{{0,6}}(?:-[ ])?{VALUE}{_STARS}[*_\"'`).]{{0,4}}\s{{0,9}}\Z",
@@ -797,7 +804,7 @@ RULES = (
             rf"\b(?:is|be|remains),[ ](?![^,]{{0,30}}\b(?:best|most|least|not|sa[iy]\w*|claim\w*|if)\b)"
             rf"[^,.:;!?\n0-9]{{1,40}},[ ](?:an?[ ]|only[ ]|about[ ]){{0,2}}[\"'*(\[]{{0,3}}"
             rf"{VALUE}{REACHED}",
-            rf"\b(?P<gives>{_GIVES_ELSEWHERE})\b(?:[ ](?!(?:{_LIMITS})\b){_LETTER}[\w'’-]{{0,20}}){{0,7}}?[ ]"
+            rf"\b(?P<gives>{_GIVES_ELSEWHERE})\b(?:[ ](?!(?:{_LIMITS})\b){_LETTER}[\w'’-]{{0,20}}){{0,7}}?[ ]{{1,9}}"
             rf"[\"'*(\[]{{0,3}}{VALUE}(?=[*_\"')\]]{{0,3}}(?:[ ]{POINTS}\b)?[*_\"')\]]{{0,3}}(?:[.,;:!)\n]|\s*\Z"
             rf"|[ ](?:{_BECAUSE})\b))",
         ),

@@ -357,6 +357,7 @@ TIES = [
     "Les deux réponses se valent.",
     "Las dos respuestas son igual de buenas.",
     "两个回答一样好。",
+    "Égalité entre les deux.",
     "I can't decide; both are equally good in my eyes.",
     "A better answer would have cited the law; both fail to do so here, and badly. Tie.",
 ]
@@ -386,6 +387,15 @@ def test_a_label_behind_a_quality_s_name_is_read_where_nothing_is_rated_otherwis
     assert read_choice(text, ("poor", "good", "excellent")).value == value
 
 
+@pytest.mark.parametrize("text", ["Die {} Antwort ist besser.", "La {} respuesta es mejor."])
+def test_sides_are_met_by_their_order_in_other_languages(text):
+    for value, words in (("A", ("erste", "primera")), ("B", ("zweite", "segunda"))):
+        word = words["respuesta" in text]
+        assert read_choice(text.format(word), PAIR).value == value
+        assert read_choice(text.format(word).replace("ist ", "ist nicht ").replace("es ", "no es "), PAIR).value is None
+
+
 def test_a_reference_to_the_answer_hides_no_side():
     assert read_choice("La réponse A est meilleure que la réponse B.", PAIR).value == "A"
+    assert read_choice("B is wrong on the date; A is right. So A.", PAIR).value == "A"
     assert read_choice("I strongly agree that it helps.", ("agree", "strongly agree")).value == "strongly agree"

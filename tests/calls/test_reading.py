@@ -487,6 +487,8 @@ SETTLED = [
     ("From 2 to 3; let's say 3.", 3),
     ("I'll stay with my earlier score of 4.", 4),
     ("This is, without question, a five.", 5),
+    ("First reviewer: 4. Second reviewer: 2. My own view: 3.", 3),
+    ("It was rated 5 by the prompt's example, but mine is 2.", 2),
     ("This is, as the author says, a 5.", None),
     ("4 if we're generous, but strictly it is a 3.", None),
     ("The factual part deserves 4, the style 2.", None),

@@ -57,7 +57,7 @@ def story(got, unread):
 )
 def test_summeval_letters_give_the_published_figures_to_three_digits(shared, aspect, published):
     given = replies(shared, GPT_35, aspect, "mcq")
-    letters = {key: read_choice(text, "ABCDE").value for key, text in given.items()}
+    letters = {key: read_choice(text, list("ABCDE")).value for key, text in given.items()}
     values = {key: None if letter is None else "ABCDE".index(letter) + 1 for key, letter in letters.items()}
     unread = [given[key] for key, value in values.items() if value is None]
     got = correlations(values, experts(shared, aspect))
@@ -110,7 +110,7 @@ def test_llama_s_coherence_ratings_agree_more_with_people_than_published(shared)
 def test_the_prompts_head_to_head_are_read_by_their_letter(shared):
     for aspect in ("coherence", "consistency"):
         rows = loaded(shared / f"data/summeval/judges/{GPT_35}/{aspect}_h2h.jsonl")
-        wrong = [r["resp"] for r in rows if read_choice(r["resp"], "ABC").value != r["resp"][0]]
+        wrong = [r["resp"] for r in rows if read_choice(r["resp"], list("ABC")).value != r["resp"][0]]
         assert not wrong, wrong[:5]
 
 
