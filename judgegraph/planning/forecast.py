@@ -20,7 +20,7 @@ from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
 from judgegraph.data.samples import Mark, checked, mark_of
-from judgegraph.errors import ConfigError, DataError, counted, handing_on, one_line
+from judgegraph.errors import ConfigError, DataError, counted, handing_on, one_line, status_text
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
@@ -334,7 +334,7 @@ def _failure(items: Iterable[Item]) -> str:
         return ""
     ((status, reason), count), *others = bad.most_common()
     many = f" ({count:,} of {bad.total():,} samples)" if others else ""
-    return f"no score could be read{many}: {status}{f': {reason}' if reason else ''}"
+    return f"no score could be read{many}: {status_text(status)}{f': {reason}' if reason else ''}"
 
 
 def _per_sample(known: Sequence[Known]) -> dict[str, list[Amount]]:

@@ -620,7 +620,9 @@ class Notice:
     def line(self, samples: int) -> str:
         """Such as "All assistants were skipped on 150 of 150 samples: rouge-l, chrf: no reference"."""
         plural = "" if samples == 1 else "s"
-        said = title(self.kind) if self.kind not in FAILED else f"{self.kind.capitalize()} ended with {self.status}"
+        said = title(self.kind)
+        if self.kind in FAILED:
+            said = f"{self.kind.capitalize()} failed ({status_text(self.status)})"
         other = f" ({self.others:,} of them for other reasons)" if self.others else ""
         cure = f"; {OFF_CURE}" if self.kind == OFF_SCALE and "is not on the scale" in self.text else ""
         example = "for example " if self.samples > 1 and self.text[:1].isdecimal() else ""  # its number is one sample's

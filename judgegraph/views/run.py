@@ -513,7 +513,7 @@ def larger_budget(run: Run, lost: int) -> str:
     name, used, cap = spent
     done = int((run.manifest.get("samples") or {}).get("done") or 0) - lost
     total = total_of(run.manifest)
-    needed = used * total / done * RESERVE if total and done > 0 else 0.0
+    needed = used * (total or 0) / max(done, 1) * RESERVE
     needed = needed if needed > cap else 2 * cap
     digits = 1 - math.floor(math.log10(needed))  # of two that count
     needed = math.ceil(round(needed * 10**digits, 6)) / 10**digits

@@ -160,10 +160,10 @@ def graph(judge=None):
 
 SCORED = 'return {"scores": keyed(Score(criterion="C", agent="a", status="provider_error", reason="HTTP 500"))}'
 NOTHING = {  # what the node does -> why nothing was judged
-    SCORED: "no score or comparison has an answer that counts (2 provider_error); the commonest reason (2): HTTP 500",
+    SCORED: "no score or comparison has an answer that counts (2 provider error); the commonest reason (2): HTTP 500",
     SCORED.replace("status=", "stage='draft', status=").replace("keyed(", "keyed(Score(criterion='C', agent='b', "
         "status='unreadable'), "):
-        "no score or comparison has an answer that counts (2 unreadable scores, 2 provider_error drafts); the ",
+        "no score or comparison has an answer that counts (2 unreadable scores, 2 provider error drafts); the ",
     SCORED.replace("provider_error", "skipped"): "no score or comparison has an answer that counts (2 skipped)",
     SCORED.replace("provider_error", "abstained"): "no score or comparison has an answer that counts (2 abstained)",
     "return {}": "of all 2 samples the graph wrote nothing",
@@ -172,12 +172,13 @@ NOTHING = {  # what the node does -> why nothing was judged
         "the graph wrote notes, and no scores, comparisons, overall or verdict, which a run counts; "
         "note (2): a: no criteria",
     'return {"log": {"a": {}}}': "the graph wrote log (its own), and no scores, comparisons, overall or verdict",
-    'raise ValueError("sample " + state["sample"].id)': "all 2 samples ended with agent_error: ValueError: sample s1",
-    'return dict([("score", 4)])': "all 2 samples ended with agent_error: node 'node' wrote 'score', a key that",
+    'raise ValueError("sample " + state["sample"].id)':
+        "all 2 samples ended early (agent error): ValueError: sample s1",
+    'return dict([("score", 4)])': "all 2 samples ended early (agent error): node 'node' wrote 'score', a key that",
     'return {} if state["sample"].id == "s1" else 1 / 0':
-        "1 of 2 samples ended with agent_error: ZeroDivisionError: division by zero (node 'node'); of 1 of 2 samples ",
+        "1 of 2 samples ended early (agent error): ZeroDivisionError: division by zero (node 'node'); of 1 of 2 ",
     'if state["sample"].id == "s1": raise KeyError("x")\n    raise ValueError("y")':
-        "1 of 2 samples ended with agent_error: KeyError: 'x' (node 'node') (1 failed for other reasons)",
+        "1 of 2 samples ended early (agent error): KeyError: 'x' (node 'node') (1 failed for other reasons)",
 }  # fmt: skip
 
 
@@ -230,7 +231,7 @@ def test_an_empty_file_and_no_samples_at_all_are_told(tmp_path):
 def test_a_probe_whose_graph_fails_says_why(more, data, tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace(SCORED, 'raise ValueError("out of order")'))
     done = call("probe", f"{tmp_path}/mine.py:graph", data, *more)
-    why = "all 8 samples ended with agent_error: ValueError: out of order"
+    why = "all 8 samples ended early (agent error): ValueError: out of order"
     assert done.exit_code == 1
     assert f"nothing was judged: {why}" in done.stderr
     if more:
@@ -242,7 +243,7 @@ def test_a_probe_whose_graph_fails_says_why(more, data, tmp_path):
         }
         assert all(why in told[name]["note"] for name in ("swap", "padded") if name in told)
     else:
-        assert "8 ended with agent_error: ValueError: out of order" in done.output
+        assert "8 ended early (agent error): ValueError: out of order" in done.output
 
 
 def test_a_method_of_ones_own_is_named_by_file_and_function(data, tmp_path):

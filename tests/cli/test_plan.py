@@ -232,8 +232,8 @@ def test_a_pilot_on_a_failing_server_is_no_success(site: Any, tmp_path: Path):
     options = ("-j", "openai:stub", "--base-url", failing.url, "--pilot", 3, "--ledger", tmp_path / "l.sqlite")
     result = planned("llm-score", failing.data, *options)
     assert result.exit_code == 1
-    assert "pilot of 3 samples (3 provider_error): paid 0 calls" in result.output
-    assert "no score could be read: provider_error: " in result.output
+    assert "pilot of 3 samples (3 provider error): paid 0 calls" in result.output
+    assert "no score could be read: provider error: " in result.output
     assert "projected" not in result.output
 
 
@@ -245,7 +245,7 @@ def test_a_pilot_has_the_brakes_of_a_run(site: Any, tmp_path: Path):
     assert fine.count == 8
     said = result.output.replace(" \n", " ")
     assert "2 ok" in said
-    assert "3 over_budget" in said
+    assert "3 over the budget" in said
     assert "stopped by the budget" in said
     assert "projected for the 1 sample left: 4 calls" in said, "by the two that had all their replies"
     for option in (("--timeout", "0.000001"), ("--rpm", "0"), ("--tpm", "x")):

@@ -1,5 +1,7 @@
 """The last lines of a run: what it took, how it ended, how much could be read."""
 
+import re
+
 import pytest
 
 from judgegraph.data.samples import Rejection
@@ -72,12 +74,10 @@ def test_what_a_run_took_is_told_with_what_is_not_known(about, said):
 def test_a_budget_that_ended_a_run_is_named_with_how_to_go_on(budget, spent, said, capsys, tmp_path):
     items = [item(), item("t", "over_budget", "r"), item("u", "over_budget", "r")]
     about = manifest("over_budget", spent=spent, budget=budget)
-    end = "2 samples are over_budget; the same command with a larger budget"
-    assert f"stopped by the budget: {said}; {end}, and --out FOLDER, goes on" in printed(capsys, about, items)
+    end = rf"stopped by the budget: {re.escape(said)}; 2 samples are over it; the same command with --budget-\w+ [\d.]+"
+    assert re.search(rf"{end}, and --out FOLDER, goes on", printed(capsys, about, items))
     kept = printed(capsys, about, items, folder=Folder(tmp_path))
-    assert f"stopped by the budget: {said}; {end} goes on saved in" in kept.replace(
-        "coverage 0.333 (Coherence): 1 of 3 scores ", ""
-    )
+    assert re.search(rf"{end} goes on saved in", kept.replace("coverage 0.333 (Coherence): 1 of 3 scores ", ""))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_coverage_is_told_where_it_is_asked_for_or_not_whole(items, rejected, ga
 
 def test_several_kinds_of_failure_are_added_up_by_status(capsys):
     items = [item(), item("a", "timeout", "r1"), item("b", "timeout", "r2"), item("c", "provider_error", "r")]
-    assert "failed: 2 timeout, 1 provider_error" in printed(capsys, manifest(), items)
+    assert "failed: 2 timeout, 1 provider error" in printed(capsys, manifest(), items)
     assert "failed:" not in printed(capsys, manifest(), items[:2])
 
 

@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from judgegraph.data.samples import Rejection
+from judgegraph.errors import status_text
 from judgegraph.runs.item import Item, Notice
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import summarise
@@ -96,7 +97,7 @@ def test_a_sample_that_failed_as_a_whole_is_told_once_and_counts_in_the_table(ca
     assert "[2.00, 4.00]" in said
     assert "if missing: the score if all that are missing" in said
     assert said.count("timeout") == 2  # the first line counts, a later one says why
-    assert "1 sample ended with timeout: no result within 40 s" in said
+    assert "1 sample ended early (timeout): no result within 40 s" in said
 
 
 LOST = ("unreadable", "too_large", "provider_error", "timeout", "filtered", "refused", "truncated", "agent_error")
@@ -107,7 +108,7 @@ def test_why_scores_of_a_sample_failed_is_told_once_with_the_number_of_its_sampl
     why = [f"try {n}: the server said so" for n in range(3)]
     lost = [item(*(score(None, f"C{i}", status=status, reason=why[n]) for i in (1, 2)), id=f"s{n}") for n in range(3)]
     said = printed([item(score(3)), *lost], capsys)
-    assert f"Scores ended with {status} on 3 of 4 samples: try 0: the server said so (sample 's0')" in said
+    assert f"Scores failed ({status_text(status)}) on 3 of 4 samples: try 0: the server said so (sample 's0')" in said
     assert said.count("the server said so") == 1
 
 
@@ -117,9 +118,9 @@ def test_who_fails_for_anothers_reason_and_a_sample_that_failed_as_a_whole_are_t
             score(None, "C", status="abstained", reason="cannot say")]  # fmt: skip
     late = item(score(None, "A", status="timeout", reason="no time"), id="late", status="timeout", reason="no time")
     said = printed([item(*lost), late], capsys)
-    assert said.count("Scores ended with provider_error on 1 of 2 samples: HTTP 403 (sample 's')") == 1
-    assert said.count("ended with") == 2
-    assert "1 sample ended with timeout: no time (sample 'late')" in said
+    assert said.count("Scores failed (provider error) on 1 of 2 samples: HTTP 403 (sample 's')") == 1
+    assert said.count("failed (") + said.count("ended early (") == 2
+    assert "1 sample ended early (timeout): no time (sample 'late')" in said
 
 
 def test_why_a_judge_abstained_stands_beside_the_count(capsys):
@@ -141,7 +142,7 @@ def test_what_is_one_samples_is_an_example_of_many():
 def test_many_reasons_are_cut_with_their_number(capsys):
     lost = [item(score(None, status="unreadable", reason="r" * (i + 1)), id=f"s{i}") for i in range(20)]
     said = printed(lost, capsys)
-    assert (said.count("Scores ended with unreadable"), "and 8 more reasons; --json has them all" in said) == (12, True)
+    assert (said.count("Scores failed (unreadable)"), "and 8 more reasons; --json has them all" in said) == (12, True)
 
 
 def test_rows_of_several_agents_are_told_apart_and_meet_their_own_drafts():

@@ -92,7 +92,7 @@ def test_a_budget_ends_a_run_and_a_larger_one_goes_on(site, tmp_path):
     assert done.exit_code == 3, done.output
     assert ok.count == 4
     said = " ".join(done.stdout.split())
-    assert "stopped by the budget: 4 of 4 calls; 5 samples are over_budget; the same command with a larger" in said
+    assert "stopped by the budget: 4 of 4 calls; 5 samples are over it; the same command with --budget-calls " in said
     assert "9 samples, 4 calls, 60 tokens" in said
     done = call(*ok.command("--out", tmp_path / "run", "--budget-calls", 20, "--concurrency", 1))
     assert done.exit_code == 0, done.output

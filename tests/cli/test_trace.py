@@ -84,7 +84,7 @@ def test_a_criterion_alone(run: Path):
 
 
 def test_a_status_alone(run: Path):
-    said = "no samples that ended with timeout, or have an answer that did\n"
+    said = "no samples that ended as timeout, or have an answer that did\n"
     assert call("trace", run, "--status", "timeout").output == said
     assert len(json.loads(call("trace", run, "--status", "ok", "--json").output)) == 16
 
@@ -303,9 +303,9 @@ def test_who_failed_alike_is_told_apart_and_nobody_twice(tmp_path: Path):
 
 HEADS = [
     ((score(3),), "ok"),
-    (reviewed(LATE), "ok, but no final score: 1 provider_error"),
+    (reviewed(LATE), "ok, but no final score: 1 provider error"),
     ((*reviewed(LATE), score(status="abstained", criterion="Depth")),
-     "ok, but no final score: 1 provider_error, 1 abstained"),
+     "ok, but no final score: 1 provider error, 1 abstained"),
     ((score(3), score(status="unreadable", criterion="Depth")), "ok, but of 2 final scores 1 unreadable"),
     ((score(3, stage="draft"), score(status="timeout", criterion="Depth", stage="draft")),
      "ok, but of 2 scores 1 timeout"),
@@ -329,9 +329,9 @@ def test_a_status_is_that_of_a_sample_or_of_an_answer_of_it(tmp_path: Path):
     rows = json.loads(call("trace", run, "--status", "provider_error", "--json").output)
     assert {row["id"] for row in rows} == {"late", "score", "pair"}
     said = call("trace", run, "--status", "provider_error").output
-    assert "3 of 3 samples failed or have no answer: 3 provider_error" in said.splitlines()[0]
-    assert re.search(r"^x +score +provider_error ", said, re.M)
-    assert "3 samples that ended with provider_error, or have an answer that did" in said
+    assert "3 of 3 samples failed or have no answer: 3 provider error" in said.splitlines()[0]
+    assert re.search(r"^x +score +provider error ", said, re.M)
+    assert "3 samples that ended as provider error, or have an answer that did" in said
 
 
 KEPT = [item(f"s{n}", *reviewed(score(4 - n)), place=n) for n in range(3)]

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
@@ -13,12 +14,15 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.cli.main import main
+from judgegraph.cli.run import run as run_command
+from judgegraph.errors import status_text
 from judgegraph.report.findings import BEYOND, followed
 from judgegraph.report.page import written_report
 from judgegraph.report.samples import cause
-from judgegraph.runs.item import Item
-from judgegraph.views.run import mean_text
-from judgegraph.views.trace import telling
+from judgegraph.runs.item import Item, ending
+from judgegraph.views.blocks import Para
+from judgegraph.views.run import mean_text, over_budget, run_blocks
+from judgegraph.views.trace import head_of, telling
 
 FIVE = jg.Scale.of("1-5")
 MANY = 30
@@ -493,3 +497,135 @@ def test_the_lowest_score_is_one_on_page_and_terminal_and_says_what_it_leaves_ou
     assert look.startswith(f"Look first at {words}")
     shown, why = telling(items)
     assert f"{shown.id} ({why}" == words
+
+
+def steps(run: jg.Run, tmp_path) -> dict[str, str]:
+    return {one.text: one.command for one in written_report(run, tmp_path / "page.html")[1]}
+
+
+def lost(at: int, status: str, reason: str) -> Item:
+    kept = score("A", None).model_copy(update={"status": status, "reason": reason})
+    return item(at, kept)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "options"),
+    [
+        ("unreadable", "no JSON in the reply", "--retry-failed"),
+        ("truncated", "the reply was cut off at the limit of 1,024 tokens; max_tokens",
+         "--max-tokens 2048 and --retry-failed"),
+        ("too_large", "the prompt has 500,000 characters, and at most 400,000 are sent",
+         "--max-prompt 500000 and --retry-failed"),
+        ("refused", "the model refused", ""),  # another answer is not to be had by asking again
+    ],
+)  # fmt: skip
+def test_what_may_end_otherwise_is_judged_again_by_the_options_that_it_needs(tmp_path, status, reason, options):
+    items = (*(item(at, score("A", 3)) for at in range(3)), lost(3, status, reason))
+    found = steps(jg.Run({"signature": "m", "state": "finished", "method": "m"}, items, None), tmp_path)
+    (command,) = [command for text, command in found.items() if "missing" in text]
+    assert command == (f"the same command with {options}" if options else "")
+    for words in options.split(" and "):
+        assert not words or words.split()[0] in {name for one in run_command.params for name in one.opts}
+
+
+def test_a_budget_that_was_too_small_is_told_with_one_that_is_enough(tmp_path):
+    unreached = [Item(sample=jg.Sample(id=f"x{at}", output="t"), status="over_budget", place=at + 2) for at in range(8)]
+    manifest = {
+        "signature": "m", "state": "over_budget", "method": "m", "samples": {"total": 10, "done": 10},
+        "budget": {"calls": 40, "tokens": None, "usd": None}, "spent": {"calls": 40, "unanswered": 0},
+    }  # fmt: skip
+    run = jg.Run(manifest, (*(item(at, score("A", 3)) for at in range(2)), *unreached), None)
+    assert "the same command with --budget-calls 220" in steps(run, tmp_path).values()
+    assert over_budget(run, 8).endswith("8 samples are over it; the same command with --budget-calls 220, and --out "
+                                        "FOLDER, goes on")  # fmt: skip
+
+
+def saved(tmp_path, make: Callable[[random.Random, int], Item]) -> dict[str, str]:
+    """The sentences of a run in a folder, of which next steps are commands."""
+    items = {one.id: one for one in drawn(make)}
+
+    async def mine(state: jg.EvalState) -> jg.EvalState:
+        return {"scores": {one.key: one for one in items[state["sample"].id].scores}}
+
+    made = StateGraph(jg.EvalState)
+    made.add_node("mine", mine)
+    made.add_edge(START, "mine")
+    made.add_edge("mine", END)
+    return steps(jg.evaluate(made.compile(), [one.sample for one in items.values()], out=tmp_path / "run"), tmp_path)
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_where_labels_are_too_few_their_number_and_the_place_to_give_them_are_named(tmp_path, follows):
+    def one(rng: random.Random, at: int) -> Item:
+        mine = noise(rng)
+        return item(at, score("A", mine), A=mine if follows or rng.random() < 0.3 else noise(rng))
+
+    (said,) = [(text, command) for text, command in saved(tmp_path, one).items() if re.search("follows? people", text)]
+    folder = tmp_path / "run"
+    assert said[1] == (f"judgegraph meta {folder}" if follows else f"judgegraph view {folder}")
+    assert (re.search(r"; about (\d\d0*|[\d,]+) labels would tell one like this from chance\.$", said[0]) is None) == (
+        follows
+    )
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_of_two_criteria_that_say_the_same_the_worth_of_one_is_a_command_that_runs(tmp_path, alike):
+    def one(rng: random.Random, at: int) -> Item:
+        value = rng.uniform(1, 5)
+        return item(at, score("A", value), score("B b", value if alike else rng.uniform(1, 5)))
+
+    found = [(text, command) for text, command in saved(tmp_path, one).items() if "say the same" in text]
+    assert len(found) == alike
+    for text, command in found:
+        assert ": 1 is one order of the samples, 0 none, from 0.9 the same): one of them may do." in text
+        done = CliRunner().invoke(main, shlex.split(command)[1:])
+        assert done.exit_code == 0, done.output
+        assert "redundant with A" in done.output
+
+
+@pytest.mark.parametrize("closely", [True, False])
+def test_length_is_followed_as_closely_as_people_only_where_people_are_followed(tmp_path, closely):
+    def one(rng: random.Random, at: int) -> Item:
+        long = rng.randint(10, 90)
+        people = 1 + 4 * long / 90 + (rng.gauss(0, 0.8) if closely else 0)
+        mine = 1 + 4 * long / 90 + (0 if closely else rng.gauss(0, 0.8))
+        return item(at, score("A", mine), words=long, A=people if closely else mine)
+
+    found = [text for text in said(tmp_path, drawn(one)) if "at least as closely as it follows people" in text]
+    assert len(found) == closely
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_the_least_certain_sample_is_named_where_answers_have_distributions(tmp_path, wide):
+    known = {"distribution": {"2": 0.5, "4": 0.5}} if wide else {}
+    items = [item(at, score("A", 3).model_copy(update=known if at == 2 else {})) for at in range(4)]
+    (look,) = [text for text in said(tmp_path, items) if text.startswith("Look first at ")]
+    assert ("the least certain: A" in look) == wide
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_rows_left_out_are_told_beside_samples_that_failed(tmp_path, rejected):
+    rows = [{"id": "a", "output": "A text of a few words."}, {"id": "b", "output": "Another such text."}]
+    rows += [{"id": "c"}] if rejected else []
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    words = ["run", "llm-score", str(tmp_path / "d.jsonl"), "-o", str(tmp_path / "run"), "--budget-calls", "1"]
+    CliRunner().invoke(main, words)
+    found = [one.text for one in written_report(tmp_path / "run", tmp_path / "page.html")[1]]
+    assert any("ended early (over the budget 2)" in text for text in found)
+    assert ("Of 3 rows 1 is no sample and was left out." in found) == rejected
+
+
+WORDS = "over_budget", "agent_error", "provider_error", "too_large"
+
+
+@pytest.mark.parametrize("status", WORDS)
+def test_no_view_says_the_identifier_of_a_status(tmp_path, status):
+    """Terminal, page, notebook and the text of a sample say it in words; JSON and options keep it."""
+    whole = Item(sample=jg.Sample(id="x", output="t"), status=status, reason="why", place=0)
+    run = jg.Run({"signature": "m", "state": "finished", "method": "m"}, (whole, lost(1, status, "why not")), None)
+    page = written_report(run, tmp_path / "page.html")[0].read_text()
+    shown = [page, run._repr_html_(), run.summary()._repr_html_(), *(str(one.text) for one in run_blocks(
+        run, run.summary()) if isinstance(one, Para)), ending(whole), head_of(whole)]  # fmt: skip
+    assert not any(status in text for text in shown)
+    assert all(status_text(status) in text for text in shown[:3])
+    assert status in json.dumps(run.summary().to_dict())

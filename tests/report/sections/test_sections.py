@@ -242,16 +242,16 @@ def test_failures_are_counted_by_status_criterion_and_reason():
         item(3, status="provider_error", reason="no such model"),
     ]
     section = failures(run_of(found))
-    assert "2 of 4 samples ended early: provider_error 2." in said(section)
+    assert "2 of 4 samples ended early: provider error 2." in said(section)
     early, lost = rows(section, "By cause")
     assert early == {
-        "status": "provider_error", "agent": "(the whole sample)", "samples": "2", "scores missing": "",
+        "status": "provider error", "agent": "(the whole sample)", "samples": "2", "scores missing": "",
         "reason (the first one's words)": "no such model", "such as": "s2, s3",
     }  # fmt: skip
     assert (lost["status"], lost["scores missing"], lost["such as"]) == ("timeout", "1 of Depth", "s1")
     draft, final = rows(section, "Scores that are missing")
-    assert (draft["without a score"], draft["statuses"]) == ("2 of 4 (50 %)", "provider_error 2")
-    assert (final["without a score"], final["statuses"]) == ("3 of 4 (75 %)", "provider_error 2, timeout 1")
+    assert (draft["without a score"], draft["statuses"]) == ("2 of 4 (50 %)", "provider error 2")
+    assert (final["without a score"], final["statuses"]) == ("3 of 4 (75 %)", "provider error 2, timeout 1")
 
 
 def test_reasons_that_differ_in_what_they_quote_are_one_cause():
@@ -370,7 +370,7 @@ def test_failures_are_told_by_node_where_the_run_was_traced(tmp_path):
     (row,) = rows(failures(run), "Failures by node")
     assert row == {
         "node": "evaluate", "visits that failed": "3 of 3", "calls that failed": "0 of 0",
-        "statuses of visits": "agent_error 3",
+        "statuses of visits": "agent error 3",
     }  # fmt: skip
     (why,) = rows(failures(run), "By cause")
     assert (why["samples"], "no" in why["reason (the first one's words)"]) == ("3", True)
