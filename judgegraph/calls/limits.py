@@ -225,8 +225,12 @@ class Pace:
 
 PATIENCE = 600.0  # seconds that an outage is waited out by default
 THROTTLED = 120.0  # the same for a server that asks for fewer requests (429): two windows of a minute
-COLD = 10.0  # the same for a server that never answered this process: its address may be wrong
+COLD = 10.0  # the same for one that was never reached by this process: its address may be wrong
+STARTING = 120.0  # the same for one that never answered but by HTTP 502, 503, 504: it is there, and may be starting
 FIRST, LONGEST = 0.25, 5.0  # seconds from a failed look to the next: doubled each time, up to the longest
+
+
+LONGER = "--patience SECONDS (jg.Limits) waits longer, as for a server that starts anew"
 
 
 class Unreachable(ReplyError):
@@ -255,11 +259,11 @@ class Patience:
         """Seconds for which a server is asked on that says that it is asked too often."""
         return THROTTLED if self.seconds is None else self.seconds
 
-    def most(self, known: bool) -> float:
-        """Seconds; `known`: the server has answered this process before."""
+    def most(self, known: bool, what: str = "") -> float:
+        """Seconds; `known`: the server has answered this process before; `what` it lacks, as `Outage` has it."""
         if self.seconds is not None:
             return self.seconds
-        return PATIENCE if known else COLD
+        return PATIENCE if known else STARTING if what.startswith("HTTP") else COLD
 
 
 @dataclass(slots=True)
@@ -287,13 +291,13 @@ class Outage:
 
     def left(self, now: float, patience: Patience, known: bool) -> float:
         """Seconds that a call may still wait."""
-        return patience.most(known) - (now - max(self.began, patience.since))
+        return patience.most(known, self.what) - (now - max(self.began, patience.since))
 
     def over(self, now: float, patience: Patience, known: bool) -> Unreachable:
         """What a call fails with that has waited long enough."""
         waited = max(0.0, now - max(self.began, patience.since))
         why = "longer than it is waited for" if known else "and never an answer: check its address, and that it runs"
-        told = f"{patience.judge}: {self.what} for {waited:.0f} s, {why} ({self.message})"
+        told = f"{patience.judge}: {self.what} for {waited:.0f} s, {why}; {LONGER} ({self.message})"
         return Unreachable(told, status="provider_error")
 
 
@@ -715,8 +719,9 @@ class Limits:
             for has the status "too_large". 400,000 characters are about 100,000 tokens of English.
         patience: seconds that an outage (no connection, HTTP 502, 503 and 504 without a Retry-After) is waited out,
             while nothing else is sent and samples' clocks stand; 0 takes it for a fault like any other. None is 600,
-            and 10 for a server that never answered. A server that asks for fewer requests (429) is asked on for as
-            long, with growing pauses, after its attempts were taken; None is 120 there. An endpoint's own comes first.
+            before a server's first answer 10, or 120 where it says 502, 503 or 504. A server that asks for fewer
+            requests (429) is asked on for as long, with growing pauses, after its attempts were taken; None is 120
+            there. An endpoint's own comes first.
 
     Raises:
         ConfigError: one is no whole number of 1 or more; patience is no number of 0 or more.

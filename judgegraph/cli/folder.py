@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from judgegraph.cli.main import FAILURE, wide
-from judgegraph.errors import ConfigError, ExtraError, counted, printable
+from judgegraph.errors import ConfigError, ExtraError, counted, one_line, printable
 from judgegraph.types import Status
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _refuse_unknown(run: Run, criterion: str) -> None:
     Raises:
         DataError: naming those that there are.
     """
-    from judgegraph.errors import DataError, one_line
+    from judgegraph.errors import DataError
     from judgegraph.traces.read import near
 
     names = [score.criterion for item in run.items for score in item.scores]
@@ -114,7 +114,7 @@ def _refuse_unknown(run: Run, criterion: str) -> None:
 
 
 def _refuse_other(sample: str, criterion: str, names: list[str]) -> None:
-    from judgegraph.errors import DataError, one_line
+    from judgegraph.errors import DataError
     from judgegraph.traces.read import near
 
     if criterion not in names:
@@ -161,7 +161,7 @@ def _of_folder(
 
 
 def _show_recorded(path: str, sample: str, redact: bool, full: bool, as_json: bool) -> None:
-    from judgegraph.errors import DataError, one_line
+    from judgegraph.errors import DataError
     from judgegraph.traces.read import near, ranked_traces, traces_in
     from judgegraph.views.traces import print_sample_trace
 
@@ -277,8 +277,9 @@ def view(runs: tuple[str, ...], port: int, host: str, labels: str | None) -> Non
     """
     for run in runs:
         _refuse_no_run(run)
-    if len({Path(run).resolve() for run in runs}) < len(runs):
-        raise click.UsageError("a run is given twice")
+    for at, run in enumerate(runs):
+        if Path(run).resolve() in map(Path.resolve, map(Path, runs[:at])):
+            raise click.UsageError(f"run {one_line(run, 200)} is given twice: give it once")
     try:
         from judgegraph.webview.app import LOOPBACK, View
     except ImportError:

@@ -422,8 +422,8 @@ PACE = (
         "--patience",
         metavar="SECONDS",
         type=Finite(0),
-        help="For a server that is out: the run pauses so long.  [default: 600; 10 where it never answered, "
-        "120 where it answers 429]",
+        help="For a server that is out: the run pauses so long.  [default: 600; before its first answer 10, or 120 "
+        "where it says 502, 503 or 504; 120 where it says 429]",
     ),
 )
 COST = (

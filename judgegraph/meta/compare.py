@@ -54,7 +54,8 @@ class ComparedRun:
             graph came to its end. coverage: as a gate on coverage counts it, rows of the data that were rejected
             included. seconds: median time of a sample, None where no call was paid for: what a ledger answers takes a
             time of its own.
-        calls, tokens, usd: that were paid for; None where that is not known, usd where a price is not.
+        calls, tokens, usd: that were paid for; None where that is not known, usd where a price is not. from_ledger:
+            replies that lay in a ledger which it shares with others, and cost nothing here.
         incomplete: why its numbers are of a part, "" of a run that came to its end.
     """
 
@@ -69,6 +70,7 @@ class ComparedRun:
     usd: float | None
     seconds: float | None
     incomplete: str = ""
+    from_ledger: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,6 +309,7 @@ def _held(run: Run, name: str, group: str | None = None) -> _Held:
         tokens=None if prompt is None or completion is None else int(prompt + completion), usd=spent["usd"],
         seconds=median(held.times) if held.times and spent["calls"] != 0 else None,
         incomplete=incomplete_run(run, summary.samples.total() - summary.samples["over_budget"]),
+        from_ledger=_from_ledger(run.manifest),
     )  # fmt: skip
     try:
         held.people = read_seen(run, seen).judgements
@@ -376,7 +379,6 @@ def compare(
     with seldom():
         held = [_held(run, name, group) for name, run in named]
     notes = [f"{one.row.name} is {one.row.incomplete}" for one in held if one.row.incomplete]
-    notes += [line for name, run in named if (line := _paid_elsewhere(name, run.manifest))]
     common, same = _common(held, notes)
     keys = _keys(held, criteria, notes)
     notes += _defined_apart([(name, run.manifest) for name, run in named], keys)
@@ -388,14 +390,10 @@ def compare(
     )  # fmt: skip
 
 
-def _paid_elsewhere(name: str, manifest: Mapping[str, Any]) -> str:
-    """That what a run took leaves out replies which lay in a ledger that it shares with others; "" of its own."""
-    ledger = part_of_manifest(part_of_manifest(manifest, "calls"), "ledger")
-    found = ledger.get("hits")
-    if not isinstance(found, int) or not found or manifest.get("ledger") in (None, LEDGER):
-        return ""
-    replies = counted(found, "reply", "replies")
-    return f"what {name} took leaves out {replies} that lay in a ledger shared with other runs and were paid for there"
+def _from_ledger(manifest: Mapping[str, Any]) -> int:
+    """Replies that lay in a ledger which a run shares with others, and were paid for there; 0 of its own."""
+    found = part_of_manifest(part_of_manifest(manifest, "calls"), "ledger").get("hits")
+    return found if isinstance(found, int) and manifest.get("ledger") not in (None, LEDGER) else 0
 
 
 def _defined_apart(runs: Sequence[tuple[str, Mapping[str, Any]]], keys: Sequence[str]) -> list[str]:

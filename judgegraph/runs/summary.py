@@ -46,6 +46,7 @@ from judgegraph.types import Scale, Score
 
 
 _NUMBERS = re.compile(NUMBERS)
+FEW_OWN = 5  # samples; fewer that share a criterion of their own do not show that others would have it too
 
 
 @dataclass
@@ -165,14 +166,14 @@ class Line:
     def due(self, pair: bool, ok: Counter[bool]) -> int:
         """Scores that a failed sample would have had here, by those that came to their end (`ok`, by pair or not).
 
-        A criterion that samples brought of their own is due from none, as nobody knows what a failed one would have
-        brought (`covered` counts them together); of a kind (pair or single) that came to its end nowhere, the other
-        kind tells.
+        A criterion that samples brought of their own is due only where all that came to their end brought it, and
+        they are not few: else nobody knows what a failed one would have brought (`covered` counts them together). Of a
+        kind (pair or single) that came to its end nowhere, the other kind tells.
         """
-        if self.own or (self.of == "rival" and not pair):
+        if self.of == "rival" and not pair:
             return 0
         kind = pair if ok[pair] else not pair
-        if not self.samples[kind]:
+        if not self.samples[kind] or (self.own and not FEW_OWN <= self.samples[kind] == ok[kind]):
             return 0
         return round(self.asked[kind] / self.samples[kind])
 
@@ -799,7 +800,7 @@ def _written(lines: Iterable[Line], samples: Counter[str]) -> Iterator[_Part]:
 
 def _sums(line: Line) -> tuple[int, int, int, int]:
     """Scores that could be read, all that are counted, those of failed samples among them, those of the others."""
-    return line.n_ok, line.n, line.brought.total(), line.asked.total()
+    return line.n_ok, line.n, line.brought.total() + line.lost.total(), line.asked.total()
 
 
 def _each(scores: int, samples: int) -> int:

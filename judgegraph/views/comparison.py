@@ -54,6 +54,7 @@ def comparison(found: RunComparison) -> Iterator[Block]:
     if found.agreement is not None:
         yield from _agreement(found.agreement)
     yield _costs(found)
+    yield from (Para(line, "fine") for line in _from_ledgers(found))
     if least := {run.coverage.name: None for run in found.runs if run.coverage.share < 1 and run.coverage.name}:
         yield Para(
             f"coverage: the share that could be read of what was answered least ({_cut(', '.join(least))})", "fine"
@@ -276,6 +277,24 @@ def _costs(found: RunComparison) -> Grid:
         )
         for run in found.runs
     ])  # fmt: skip
+
+
+def _from_ledgers(found: RunComparison) -> Iterator[str]:
+    """Of runs whose replies a ledger had: how many, and what they would have cost by what a sample of another run with
+    the same signature took that paid for all of its own."""
+    paying = {run.signature: run for run in found.runs if run.calls and not run.from_ledger and not run.incomplete}
+    for run in found.runs:
+        if not run.from_ledger:
+            continue
+        replies = counted(run.from_ledger, "reply", "replies")
+        said = f"{_cut(run.name)}: {replies} came from a ledger, and cost nothing here"
+        if (other := paying.get(run.signature)) and other.calls and other.samples:
+            part = run.samples / other.samples
+            tokens = "" if other.tokens is None else f", {count_text(round(part * other.tokens))} tokens"
+            cost = "" if other.usd is None else f", {money(part * other.usd)}"
+            about = f"{counted(round(part * other.calls), 'call')}{tokens}{cost}"
+            said += f"; by what {_cut(other.name)} paid a sample its {counted(run.samples, 'sample')} are about {about}"
+        yield said
 
 
 def _finished(run: ComparedRun) -> str:

@@ -48,6 +48,7 @@ SPARE = ("sd", "scale", "critic", "draft")  # what goes first where a terminal i
 CRITERIA = ("criterion", "criteria")
 MISSING = "if missing"  # a column's name
 MISSING_MEANS = f"{MISSING}: the score if all that are missing were the least of the scale, or all the greatest"
+UNKNOWN_OWN = "criteria of samples' own; whether samples that ended early would have had them is not known"
 Ends = tuple[float, float]
 
 
@@ -126,6 +127,10 @@ def answers(summary: Summary, intervals: Mapping[Key, Ends] | None = None, most:
         yield grid
         if MISSING in grid.head:
             yield Para(MISSING_MEANS, "fine")
+        failed = summary.samples.total() - summary.samples["ok"]
+        if unknown := [line for line in lines if failed and line.own and line.n - line.asked.total() < failed]:
+            which = "these rows" if len(unknown) == len(lines) else f"{counted(len(unknown), 'row')} of these"
+            yield Para(f"{which}: {UNKNOWN_OWN}", "fine")
     for headline in headlines(summary):
         yield Para(headline, "note" if headline == summary.side_by_side else "lead")
 

@@ -132,7 +132,14 @@ def test_a_judge_that_never_answered_is_not_waited_for_long_and_the_run_ends(unu
     assert states(run) == {"provider_error": len(found)}
     assert "no connection for 1 s, and never an answer: check its address" in found[0].scores[0].reason
     assert "check its address" in run.manifest["unreachable"]
+    assert "--patience SECONDS (jg.Limits) waits longer" in run.manifest["unreachable"]
     assert run.manifest["state"] == "stopped"
+
+
+def test_a_server_that_says_at_the_start_that_it_is_out_is_there_and_waited_for(server, monkeypatch):
+    monkeypatch.setattr("judgegraph.calls.limits.COLD", 0.3)
+    run = jg.evaluate(graph_of(server("out=1.2").url), samples(6), concurrency=4)
+    assert states(run) == {"ok": 6}
 
 
 def test_what_an_outage_left_is_judged_by_the_same_command(switched, tmp_path, monkeypatch):

@@ -465,3 +465,22 @@ def test_what_a_run_took_tells_its_part_and_no_time_where_no_call_was_paid_for()
     assert [(one.finished, one.samples, one.seconds) for one in found.runs] == [(6, 9, 0.02), (9, 9, None)]
     took = next(grid for grid in grids(comparison(found)) if grid.caption == "what they took")
     assert [row[took.head.index("samples")] for row in took.rows] == ["6 of 9", "9"]
+
+
+def test_a_run_that_a_ledger_answered_says_so_and_what_it_would_have_cost():
+    paid = {"calls": 20, "prompt_tokens": 900, "completion_tokens": 100, "usd": 0.2}
+    none = dict.fromkeys(paid, 0)
+    found = {"calls": {"ledger": {"hits": 10}}, "ledger": "../whole/ledger.sqlite", "spent": none}
+    whole = run("m", (judged(at, 3.0) for at in range(20)), spent=paid)
+    part = run("m", (judged(at, 3.0) for at in range(10)), **found)
+    said = shown(jg.compare({"whole": whole, "part": part}))
+    assert "part: 10 replies came from a ledger, and cost nothing here" in said
+    assert "by what whole paid a sample its 10 samples are about 10 calls, 500 tokens, $0.10" in said
+    other = run("another", (judged(at, 3.0) for at in range(20)), spent=paid)
+    assert "are about" not in shown(jg.compare({"other": other, "part": part})), "it asks for something else"
+    own = run("m", (judged(at, 3.0) for at in range(10)), **found | {"ledger": "ledger.sqlite", "spent": paid})
+    assert "came from a ledger" not in shown(jg.compare({"whole": whole, "own": own})), "paid for before it went on"
+
+
+def shown(found: jg.RunComparison) -> str:
+    return " ".join(block.text for block in comparison(found) if isinstance(block, Para))

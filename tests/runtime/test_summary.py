@@ -151,6 +151,9 @@ def test_a_failed_sample_misses_no_criteria_that_are_other_samples_own():
 
     found = summarise([written("All", "One"), written("All", "Two"), failed()], "sig")
     assert {x.criterion: x.n for x in found.lines.values()} == {"All": 2, "One": 1, "Two": 1}
+    shared = summarise([*(written("All", str(k % 2)) for k in range(5)), failed(), failed()], "sig")
+    assert {x.criterion: x.n for x in shared.lines.values()} == {"All": 7, "0": 3, "1": 2}
+    assert covered(shared)[2:4] == (10, 14), "each sample that failed misses two scores, and none of them twice"
     chains = [item(rated("Fluency"), rated(name, "aspects:Fluency")) for name in ("One", "Two")]
     found = summarise([*chains, failed()], "sig")
     assert {x.criterion: x.n for x in found.lines.values()} == {"Fluency": 3, "One": 1, "Two": 1}
