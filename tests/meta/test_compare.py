@@ -465,3 +465,42 @@ def test_what_a_run_took_tells_its_part_and_no_time_where_no_call_was_paid_for()
     assert [(one.finished, one.samples, one.seconds) for one in found.runs] == [(6, 9, 0.02), (9, 9, None)]
     took = next(grid for grid in grids(comparison(found)) if grid.caption == "what they took")
     assert [row[took.head.index("samples")] for row in took.rows] == ["6 of 9", "9"]
+
+
+def test_runs_are_compared_alike_in_whatever_order_they_ended_and_are_given():
+    low = values(1)
+    ended = random.Random(4).sample(range(MANY), MANY)
+    a = run("a", (judged(at, low[at], human=low[at] % 3) for at in range(MANY)))
+    b = run("b", (judged(at, low[at] + at % 2, human=low[at] % 3) for at in ended))
+    found, turned = jg.compare({"a": a, "b": b}), jg.compare({"b": b, "a": a})
+    assert [found.mean(name, "Clarity") for name in "ab"] == [turned.mean(name, "Clarity") for name in "ab"]
+    assert found.differences[0].p == turned.differences[0].p
+    assert {(r.metric, r.interval) for r in found.agreement.rows} == {(r.metric, r.interval) for r in turned.agreement.rows}
+
+
+def test_ranges_that_end_alike_are_one_scale_and_each_agent_has_its_figure():
+    finer, two = jg.Scale.of("1-5 any"), values(2)
+    other = [
+        one.model_copy(update={"scores": (*one.scores, one.scores[0].model_copy(update={"agent": "other"}))})
+        for one in (judged(at, v, human=v, scale=finer) for at, v in enumerate(two))
+    ]
+    found = jg.compare({"one": run("one", (judged(at, v, human=v) for at, v in enumerate(two))),
+                        "two": run("two", other)})  # fmt: skip
+    assert {mean.scale for mean in found.means} == {"1-5"}
+    assert not any("several scales" in note for note in found.notes)
+    rows = [(row["run"], row["metric"], row["agreement_n"]) for row in found.table()]
+    assert rows == [("one", None, MANY), ("two", "two: judge", MANY), ("two", "two: other", MANY)]
+    assert as_text(found, "markdown").count("| 1.00") == 3  # each beside people
+
+
+def test_a_run_of_which_nothing_could_be_read_and_one_that_others_paid_for_are_told():
+    ok = run("ok", (judged(at, 3.0) for at in range(9)))
+    lost = run("lost", (judged(at, None) for at in range(9)))
+    found = jg.compare({"ok": ok, "lost": lost})
+    assert "clarity: no answer of lost could be read (9 refused) to hold beside ok's" in found.notes
+    assert not any("one run alone" in note for note in found.notes)
+    free = {"spent": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "usd": 0}, "calls": {"ledger": {"hits": 9}}}
+    for ledger, told in (("ledger.sqlite", False), ("../other/ledger.sqlite", True)):
+        part = run("part", (judged(at, 3.0) for at in range(9)), ledger=ledger, **free)
+        notes = jg.compare({"ok": ok, "part": part}).notes
+        assert any("what part took leaves out 9 replies" in note for note in notes) is told
