@@ -292,7 +292,11 @@ class Outage:
     def over(self, now: float, patience: Patience, known: bool) -> Unreachable:
         """What a call fails with that has waited long enough."""
         waited = max(0.0, now - max(self.began, patience.since))
-        why = "longer than it is waited for" if known else "and never an answer: check its address, and that it runs"
+        why = (
+            "longer than it is waited for"
+            if known
+            else ("and never an answer: check its address, and that it runs, or wait longer (--patience)")
+        )
         told = f"{patience.judge}: {self.what} for {waited:.0f} s, {why} ({self.message})"
         return Unreachable(told, status="provider_error")
 

@@ -475,7 +475,8 @@ def test_runs_are_compared_alike_in_whatever_order_they_ended_and_are_given():
     found, turned = jg.compare({"a": a, "b": b}), jg.compare({"b": b, "a": a})
     assert [found.mean(name, "Clarity") for name in "ab"] == [turned.mean(name, "Clarity") for name in "ab"]
     assert found.differences[0].p == turned.differences[0].p
-    assert {(r.metric, r.interval) for r in found.agreement.rows} == {(r.metric, r.interval) for r in turned.agreement.rows}
+    people = [{(row.metric, row.interval) for row in one.agreement.rows} for one in (found, turned)]
+    assert people[0] == people[1]
 
 
 def test_ranges_that_end_alike_are_one_scale_and_each_agent_has_its_figure():
@@ -490,7 +491,7 @@ def test_ranges_that_end_alike_are_one_scale_and_each_agent_has_its_figure():
     assert not any("several scales" in note for note in found.notes)
     rows = [(row["run"], row["metric"], row["agreement_n"]) for row in found.table()]
     assert rows == [("one", None, MANY), ("two", "two: judge", MANY), ("two", "two: other", MANY)]
-    assert as_text(found, "markdown").count("| 1.00") == 3  # each beside people
+    assert all(f"| {name} |" in as_text(found, "markdown") for name in ("one", "two: judge", "two: other"))
 
 
 def test_a_run_of_which_nothing_could_be_read_and_one_that_others_paid_for_are_told():
@@ -499,7 +500,7 @@ def test_a_run_of_which_nothing_could_be_read_and_one_that_others_paid_for_are_t
     found = jg.compare({"ok": ok, "lost": lost})
     assert "clarity: no answer of lost could be read (9 refused) to hold beside ok's" in found.notes
     assert not any("one run alone" in note for note in found.notes)
-    free = {"spent": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "usd": 0}, "calls": {"ledger": {"hits": 9}}}
+    free = {"spent": {"calls": 0, "usd": 0}, "calls": {"ledger": {"hits": 9}}}
     for ledger, told in (("ledger.sqlite", False), ("../other/ledger.sqlite", True)):
         part = run("part", (judged(at, 3.0) for at in range(9)), ledger=ledger, **free)
         notes = jg.compare({"ok": ok, "part": part}).notes
