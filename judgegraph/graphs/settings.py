@@ -251,8 +251,8 @@ def _paths(method: str, given: Any) -> dict[str, str]:
         if not (isinstance(name, str) and name and isinstance(path, str | os.PathLike) and str(path).endswith(".md")):
             got = f"{name}: {one_line(repr(path), 60)}" if name and path else one_line(repr(given), 60)
             raise ConfigError(
-                f"{method}: prompts: expected template -> path of a .md file, such as {{'evaluate': 'mine.md'}}, on the "
-                f"command line -s prompts=evaluate=mine.md; got {got}"
+                f"{method}: prompts: expected template -> path of a .md file, such as {{'evaluate': 'mine.md'}}, on "
+                f"the command line -s prompts=evaluate=mine.md; got {got}"
             )
     return {name: str(path) for name, path in found.items()}
 
