@@ -711,13 +711,11 @@ class Fitted:
         )  # fmt: skip
 
     def _too_few(self, rows: Sequence[Ranked]) -> Iterator[str]:
-        """Where even resamples that are all on one side leave p above 1 - confidence, or a p is no less for that."""
+        """Where even resamples that are all on one side would leave p above 1 - confidence."""
         drawn, units = len(self.strengths.drawn), self.strengths.units
         least = p_of_zero(np.ones(drawn), units=units)
         if least >= 1 - self.conventions.confidence and any(not math.isnan(row.p_next) for row in rows):
             yield f"{units:,} units, {drawn:,} resamples: p next is {least:.3f} or more, however clear the lead"
-        elif any(row.p_next <= least for row in rows):
-            yield f"p next of {least:.3f} is the least that {units:,} units and {drawn:,} resamples can show"
 
     def _tested(self, rows: Sequence[Ranked]) -> Iterator[Ranked]:
         """Each with the test against the next one."""
