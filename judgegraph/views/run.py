@@ -585,7 +585,7 @@ def state_line(now: Progress, total: int | None, pace: Pace, *, ended: bool = Fa
 
 def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False) -> list[str]:
     """What stands behind the number of samples."""
-    judged = now.done - now.by_status.get("over_budget", 0) - now.resumed
+    judged = max(0, now.done - now.by_status.get("over_budget", 0) - now.resumed)
     rate = judged / now.seconds if ended and now.seconds else pace.rate(now.seconds, now.done)
     if now.outages and not ended:  # nothing moves: a pace of before says nothing of when the rest comes
         rate = None
