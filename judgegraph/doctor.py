@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.ratings import unsound
+from judgegraph.calls.ratings import alone, unsound
 from judgegraph.calls.send import FEW
 from judgegraph.calls.types import Call, Choice, Token
 from judgegraph.errors import AuthError, ConfigError, ReplyError, one_line, scrubbed
@@ -261,7 +261,8 @@ def _unsound(tokens: Sequence[Token]) -> str:
     """Why a run would not weigh them, "" where it would: it looks at the place of the answer."""
     text = "".join(token.text for token in tokens)
     digits = list(re.finditer(r"\d", text))
-    return unsound(tokens, digits[-1].span() if digits else (0, len(text)))
+    place = digits[-1].span() if digits else (0, len(text))
+    return unsound(tokens, place) or ("given, but without alternatives" if alone(tokens, place) else "")
 
 
 def _no_logprobs(bench: Bench, found: str) -> Probe:

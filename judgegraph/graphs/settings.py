@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from types import NoneType
 from typing import (
     Annotated,
@@ -238,16 +240,19 @@ def _paths(method: str, given: Any) -> dict[str, str]:
     Raises:
         ConfigError: it is no mapping of names to .md files.
     """
-    if isinstance(given, str):
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        with suppress(ValueError):
+            given = json.loads(given)
+    elif isinstance(given, str):
         parts = [part.partition("=") for part in given.split(",") if part.strip()]
         given = {name.strip(): path.strip() for name, _, path in parts}
     found = given if isinstance(given, Mapping) else {} if given is None else {"": given}
     for name, path in found.items():
         if not (isinstance(name, str) and name and isinstance(path, str | os.PathLike) and str(path).endswith(".md")):
-            got = one_line(repr(path) if name else repr(given), 60)
+            got = f"{name}: {one_line(repr(path), 60)}" if name and path else one_line(repr(given), 60)
             raise ConfigError(
-                f"{method}: prompts: expected template -> path of a .md file, such as {{'evaluate': 'mine.md'}}"
-                f"{f', got {name}: {got}' if name else f', got {got}'}"
+                f"{method}: prompts: expected template -> path of a .md file, such as {{'evaluate': 'mine.md'}}, on "
+                f"the command line -s prompts=evaluate=mine.md; got {got}"
             )
     return {name: str(path) for name, path in found.items()}
 

@@ -40,13 +40,14 @@ from judgegraph.runs.item import (
     without_details,
 )
 from judgegraph.shown import Shown
-from judgegraph.types import Scale, Score
+from judgegraph.types import Scale, Score, Status
 
 # One line of a summary: how many scores, how many could be read, their mean, and what the others could do to it.
 
 
 _NUMBERS = re.compile(NUMBERS)
 FEW_OWN = 5  # samples; fewer that share a criterion of their own do not show that others would have it too
+SERVER: tuple[Status, ...] = ("provider_error", "timeout")  # the text is not to blame: asked later it may be judged
 
 
 @dataclass

@@ -14,7 +14,18 @@ from judgegraph.data.samples import not_to_its_end, unread
 from judgegraph.errors import status_text
 from judgegraph.runs.item import FAILED, by_count, lacks_of
 from judgegraph.runs.run import Run, total_of
-from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, lead_line, moves_of
+from judgegraph.runs.summary import (
+    SERVER,
+    STAGES,
+    Key,
+    Line,
+    Summary,
+    covered,
+    criteria_names,
+    headlines,
+    lead_line,
+    moves_of,
+)
 from judgegraph.views.blocks import (
     Block,
     Fold,
@@ -379,6 +390,11 @@ def end(
         yield Para(overtaken(twice))
     if gone := run.manifest.get("unreachable"):
         yield Para(unreachable(gone, state == "stopped"), "bad")
+    elif run.folder and (
+        failed := sum(line.statuses[status] for line in summary.answers.values() for status in SERVER)
+    ):
+        of = f"{counted(failed, 'score')} failed by the judge's server"
+        yield Para(f"{of}: the same command and --retry-failed may judge them, and nothing else", "bad")
     yield from _coverage(summary, rejected, gate, unjudged)
     if unjudged or (state == "stopped" and not gone):  # no signal comes this far, but a retry leaves some
         left = f" ({unjudged:,} {'is' if unjudged == 1 else 'are'} left)" if unjudged else ""
@@ -438,7 +454,8 @@ def costs(manifest: Mapping[str, Any]) -> list[str]:
     estimated, unpriced = spent.get("estimated", 0), spent.get("unpriced", 0)
     if lost := spent.get("unanswered", 0):
         parts.append(unanswered(lost))
-    parts.append(counted(tokens, "token") + (f" (estimated for {counted(estimated, 'call')})" if estimated else ""))
+    asked = counted(estimated, "request" if lost else "call")
+    parts.append(counted(tokens, "token") + (f" (estimated for {asked})" if estimated else ""))
     prefixes = calls.get("prefixes") or {}
     if prefixes.get("prompt_tokens") and prefixes["sent_before"]:
         share = prefixes["sent_before"] / prefixes["prompt_tokens"]
@@ -573,7 +590,8 @@ def state_line(now: Progress, total: int | None, pace: Pace, *, ended: bool = Fa
 
 def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False) -> list[str]:
     """What stands behind the number of samples."""
-    rate = (now.done - now.resumed) / now.seconds if ended and now.seconds else pace.rate(now.seconds, now.done)
+    judged = max(0, now.done - now.by_status.get("over_budget", 0) - now.resumed)
+    rate = judged / now.seconds if ended and now.seconds else pace.rate(now.seconds, now.done)
     if now.outages and not ended:  # nothing moves: a pace of before says nothing of when the rest comes
         rate = None
     parts = [f"{rate:.1f}/s" if rate < 100 else f"{rate:,.0f}/s"] if rate else []

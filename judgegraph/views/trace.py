@@ -660,11 +660,11 @@ def telling(items: Iterable[Item]) -> tuple[Item, str] | None:
         return max((abs(values[s.key] - values[s.draft]) for s in finals if s.draft in values), default=0.0)
 
     many, found, lowest = 0, None, LowestScores()
-    for item in items:
+    for item in items:  # as they ended: of those alike the first of the data
         lowest.add(item)
         if item.status == "ok":
             many += 1
-            if found is None or moved(item) > found[0]:
+            if found is None or (moved(item), -item.place) > (found[0], -found[1].place):
                 found = moved(item), item
     if found is None:
         return None

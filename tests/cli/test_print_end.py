@@ -121,3 +121,11 @@ def test_several_kinds_of_failure_are_added_up_by_status(capsys):
 def test_a_retry_of_a_run_that_was_stopped_says_how_that_goes_on(capsys, tmp_path):
     said = printed(capsys, manifest("stopped"), [item()], folder=Folder(tmp_path))
     assert f"yet: the same command without --retry-failed goes on saved in {tmp_path}" in said
+
+
+def test_what_the_server_failed_may_be_judged_again_and_is_not_counted_as_calls(capsys, tmp_path):
+    lost = Score(criterion="Coherence", agent="a", status="provider_error", reason="HTTP 503")
+    items = [item(), item("t").model_copy(update={"scores": (lost,)})]
+    said = printed(capsys, manifest(spent={"estimated": 3, "unanswered": 3}), items, folder=Folder(tmp_path))
+    assert "(estimated for 3 requests)" in said
+    assert "1 score failed by the judge's server: the same command and --retry-failed may judge them" in said

@@ -104,6 +104,11 @@ def test_what_it_leaves_out_is_said_once_by_name(tmp_path):
         ({"prompts": {"evaluate": "mien.md"}}, PromptError, "no prompt 'mien.md'"),
         ({"prompts": {"evaluate": "You judge."}}, ConfigError, "expected template -> path of a .md file"),
         ({"prompts": ["mine.md"]}, ConfigError, "expected template -> path of a .md file"),
+        (
+            {"prompts": '{"evaluate": mine.md}'},
+            ConfigError,
+            "-s prompts=evaluate=mine.md; got '{\"evaluate\": mine.md}'",
+        ),
         ({"prompts": {"critique_scores": "mine.md"}}, ConfigError, "it asks by: evaluate, critique"),
     ],
 )

@@ -119,6 +119,8 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     for place in (given or {"content": ()})["content"]:
         if does == "five-likely" or (does == "likely-beside-schema" and form):
             place |= {"logprob": -0.1, "top_logprobs": [{"token": t, "logprob": -0.1, "bytes": None} for t in "12345"]}
+        if does == "lone-logprobs":
+            place |= {"top_logprobs": []}
     if does == "null-beside-schema" and form:
         given = None
     count = 1 if does == "one-choice" else body.get("n") or 1

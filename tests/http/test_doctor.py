@@ -61,6 +61,7 @@ async def test_of_a_server_that_does_all_nothing_is_named_but_what_it_lacks(serv
         ("no-logprobs", "log-probabilities", "refused", "samples instead of log-probabilities"),
         ("few-logprobs", "log-probabilities", "up to 5 a token", "5 of a scale's points"),
         ("null-beside-schema", "log-probabilities", "not beside json_schema", "samples instead"),
+        ("lone-logprobs", "log-probabilities", "given, but without alternatives", "samples instead"),
         ("five-likely", "log-probabilities", "are no distribution: its alternatives hold 4.52", "samples instead"),
         (
             "likely-beside-schema",
@@ -103,7 +104,13 @@ async def test_each_deviation_is_noticed_and_named(server, script, name, found, 
 
 
 @pytest.mark.parametrize(
-    ("script", "rung"), [("null-logprobs", "samples"), ("five-likely", "samples"), ("few-logprobs", "logprobs")]
+    ("script", "rung"),
+    [
+        ("null-logprobs", "samples"),
+        ("lone-logprobs", "samples"),
+        ("five-likely", "samples"),
+        ("few-logprobs", "logprobs"),
+    ],
 )
 async def test_a_run_makes_no_first_try_that_doctor_saw_fail(server, script, rung):
     site = server(script)

@@ -484,3 +484,38 @@ def test_a_run_that_a_ledger_answered_says_so_and_what_it_would_have_cost():
 
 def shown(found: jg.RunComparison) -> str:
     return " ".join(block.text for block in comparison(found) if isinstance(block, Para))
+
+
+def test_runs_are_compared_alike_in_whatever_order_they_ended_and_are_given():
+    low = values(1)
+    ended = random.Random(4).sample(range(MANY), MANY)
+    a = run("a", (judged(at, low[at], human=low[at] % 3) for at in range(MANY)))
+    b = run("b", (judged(at, low[at] + at % 2, human=low[at] % 3) for at in ended))
+    found, turned = jg.compare({"a": a, "b": b}), jg.compare({"b": b, "a": a})
+    assert [found.mean(name, "Clarity") for name in "ab"] == [turned.mean(name, "Clarity") for name in "ab"]
+    assert found.differences[0].p == turned.differences[0].p
+    people = [{(row.metric, row.interval) for row in one.agreement.rows} for one in (found, turned)]
+    assert people[0] == people[1]
+
+
+def test_ranges_that_end_alike_are_one_scale_and_each_agent_has_its_figure():
+    finer, two = jg.Scale.of("1-5 any"), values(2)
+    other = [
+        one.model_copy(update={"scores": (*one.scores, one.scores[0].model_copy(update={"agent": "other"}))})
+        for one in (judged(at, v, human=v, scale=finer) for at, v in enumerate(two))
+    ]
+    found = jg.compare({"one": run("one", (judged(at, v, human=v) for at, v in enumerate(two))),
+                        "two": run("two", other)})  # fmt: skip
+    assert {mean.scale for mean in found.means} == {"1-5"}
+    assert not any("several scales" in note for note in found.notes)
+    rows = [(row["run"], row["metric"], row["agreement_n"]) for row in found.table()]
+    assert rows == [("one", None, MANY), ("two", "two: judge", MANY), ("two", "two: other", MANY)]
+    assert all(f"| {name} |" in as_text(found, "markdown") for name in ("one", "two: judge", "two: other"))
+
+
+def test_a_run_of_which_nothing_could_be_read_is_told():
+    ok = run("ok", (judged(at, 3.0) for at in range(9)))
+    lost = run("lost", (judged(at, None) for at in range(9)))
+    found = jg.compare({"ok": ok, "lost": lost})
+    assert "clarity: no answer of lost could be read (9 refused) to hold beside ok's" in found.notes
+    assert not any("one run alone" in note for note in found.notes)

@@ -188,12 +188,13 @@ def test_agreement_takes_a_run_as_it_is(tmp_path: Path):
 
 def test_metrics_that_are_the_same_on_every_item_are_not_tested_against_each_other():
     both = [
-        item(str(at), {"overall": at}, score(value, "overall"), score(6.0 - value, "overall", "other"), overall=value)
+        item(str(at), {"overall": at}, score(value, "overall"), score(6.0 - value, "overall", "other"),
+             score(value, "overall", "twin"))
         for at, value in enumerate((1.0, 4.0, 2.0, 5.0))
-    ]
+    ]  # fmt: skip
     found = jg.agreement(run(*both), resamples=20)
-    assert {(d.a, d.b) for d in found.differences} == {("judge", "other"), ("other", "overall")}
-    assert "overall: judge and overall are the same on every item: not tested against each other" in found.notes
+    assert {(d.a, d.b) for d in found.differences} == {("judge", "other"), ("other", "twin")}
+    assert "overall: judge and twin are the same on every item: not tested against each other" in found.notes
     compared = [
         item(str(at), {"overall": said}, comparisons=tuple(
             Comparison(criterion="overall", agent="merge", order=order, verdict=verdict)
@@ -204,6 +205,17 @@ def test_metrics_that_are_the_same_on_every_item_are_not_tested_against_each_oth
     found = jg.agreement(run(*compared), resamples=20)
     assert not found.differences
     assert [note for note in found.notes if "merge and merge (both orders) are the same on every item" in note]
+
+
+def test_what_is_said_over_all_is_no_second_answer_beside_a_criterion_of_this_name():
+    items = [
+        item(str(at), {"Overall": at}, score(value, "Overall"), overall=value) for at, value in enumerate((1.0, 4.0))
+    ]
+    found = jg.agreement(run(*items), resamples=20)
+    assert {row.metric for row in found.rows} == {"judge"}
+    assert [one.samples for one in jg.require(run(*items), "overall >= 1")] == [2]
+    without = jg.agreement(run(*(one.model_copy(update={"scores": ()}) for one in items)), resamples=20)
+    assert {row.metric for row in without.rows} == {"overall"}
 
 
 def test_intervals_do_not_depend_on_which_sample_finished_first():
