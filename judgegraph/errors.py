@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import lru_cache
-from types import NoneType, UnionType
+from types import GenericAlias, NoneType, UnionType
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -413,7 +413,7 @@ def _hints(made: Callable[..., Any]) -> Mapping[str, Any]:
     kinds = {one.name: one.kind for one in inspect.signature(made).parameters.values()}
     one_each = {name: hint for name, hint in found.items() if kinds.get(name) not in SEVERAL}
     listed = [name for name, kind in kinds.items() if kind is SEVERAL[1] and name in found and is_plain(found[name])]
-    return one_each | {name: Sequence[found[name]] for name in listed}  # type: ignore[valid-type]
+    return one_each | {name: GenericAlias(Sequence, (found[name],)) for name in listed}
 
 
 def misfit(hint: Any, value: Any) -> str:

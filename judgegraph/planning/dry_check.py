@@ -155,6 +155,6 @@ def _is_sure(error: Exception) -> bool:
 
 def _finding(error: Exception, where: str, severity: Any) -> Finding:
     said, node = one_line(in_words(error) if not isinstance(error, StateError) else error, REASON), node_of(error)
-    said = f"it looks for {error} in the sample, which has none" if isinstance(error, SampleLacks) else said
+    said = f"KeyError: {error}, which the sample has not" if isinstance(error, SampleLacks) else said
     place = f"node '{node}' failed: " if node and not isinstance(error, StateError) else ""
     return Finding(CODE if severity == "error" else UNSURE, node, "", f"{where}{place}{said}", severity)

@@ -446,8 +446,7 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
         elif one.graph is not other.graph and "scores" not in common.parts[second].asks:
             if twins:  # a method that stands twice
                 graphs.add(pair)
-                wrong = apart and _settles(other.part.runs)
-                yield _opinion(*pair, "are one method with the same settings: one opinion", apart, wrong)
+                yield _opinion(*pair, "are one method with the same settings: one opinion", apart, False)
         elif key == "scores" and _settles(other.part.runs):
             told.add(other.at)
             of = "one critic's verdicts" if apart else f"the same verdicts of critic '{other.part.runs.name}'"

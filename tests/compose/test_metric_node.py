@@ -127,3 +127,12 @@ def test_it_runs_in_evaluate_and_a_plan_counts_no_call(tmp_path):
     assert "assistants:rouge-l" in run.signature
     (item,) = jg.Run.load(tmp_path).items
     assert [(s.criterion, s.value) for s in item.scores] == [("rouge-l", pytest.approx(8 / 11))]
+
+
+async def test_a_value_off_the_range_that_a_description_says_is_noted_and_counted():
+    about = "Measures x\nRange: {}; higher = better"
+    for span, off in (("0 to 1", True), ("0 to 7", False), ("0 or more", False), ("-1 to 1, of usual texts", False)):
+        final = await run(jg.metric_node(Metric(name="mine", about=about.format(span), measure=lambda _: 7.0)))
+        kinds = [note.kind for note in final["notes"].values()]
+        (score,) = final["scores"].values()
+        assert (kinds, bool(score.notes)) == ((["assistants-off-range"], True) if off else ([], False))

@@ -127,6 +127,8 @@ def of_the_topic(state: Any) -> Any:
 
 UNSURE: dict[str, tuple[Callable[[], Any], str]] = {
     "a column of one's own": (lambda: node(of_the_topic), "node 'judge' failed: KeyError: 'grade'"),
+    "a field of an output that is JSON": (lambda: node(lambda s: s["sample"].output["answer"]), "string indices"),
+    "a table by ids": (lambda: node(lambda s: {"x": 1}[s["sample"].id]), "KeyError: '1'"),
     "a verdict for pairs": (lambda: node(lambda s: {"verdict": "A"}), "on a sample without rival, node 'judge'"),
     "a number without a scale": (lambda: node(lambda s: {"scores": rated(80.0, scale=None)}), "give the score a scale"),
     "a criterion that is misspelt": (

@@ -280,3 +280,8 @@ async def test_an_async_assistant_may_give_a_number_and_a_failure_is_said():
 
     assert (await find(Sleeps(), SAMPLE)).value == 0.5
     assert (await find(Breaks(), SAMPLE)).status == "agent_error"
+
+
+def test_a_criterion_that_is_nearly_spelt_as_one_of_the_graph_is_refused_when_the_assistant_is_made():
+    with pytest.raises(ConfigError, match="no 'Fluencyy' in the graph: did you mean 'Fluency'"):
+        jg.as_assistant(g_eval(criteria="summary"), about="Fluency, 1 to 5", criterion="Fluencyy")

@@ -18,11 +18,15 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.merge import Merge
+from judgegraph.agents.pairwise import Comparer
 from judgegraph.agents.panel import CriticPanel
 from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.cli.main import main
-from judgegraph.graphs import fennec, sageval
+from judgegraph.embedded.model import EmbeddedJudge
+from judgegraph.graphs import fennec, fusion_eval, g_eval, sageval
 from judgegraph.types import EvalState, Sample, Scores, Suggestion, keyed
+from judgegraph.wiring.check import of_a_run
 
 CRITERIA = jg.criteria_set("forms").criteria
 UNWIRED = """
@@ -649,3 +653,27 @@ def test_a_critic_of_the_last_of_several_judges_drafts_is_warned_of():
     assert not any(
         code == "drafts-passed-over" for code, *_ in found(jg.critique(sage, of="other"), "other", "evaluator")
     )
+
+
+def test_one_opinion_that_is_given_twice_is_told_whatever_its_names():
+    for method in (g_eval, sageval, fusion_eval):
+        assert codes(line(("a", method()), ("b", method()))) == [("same-opinion", "warning")]
+        assert codes(line(("a", method()), ("b", method(name="b")))) == [("same-opinion", "warning")]
+        assert codes(line(("a", method()), ("b", method(name="b", judge="openai:x")))) == []
+    flat = line(
+        ("e", Evaluator(criteria=SUMMARY)), ("s", Sage(criteria=SUMMARY)), ("r", Rectify()),
+        ("t", Sage(criteria=SUMMARY, name="t")), ("u", Rectify(name="t")),
+    )  # fmt: skip
+    assert codes(flat) == [("same-opinion", "error")]
+
+
+def test_what_merges_what_nobody_writes_and_a_judge_that_is_a_class_are_refused():
+    assert codes(line(("m", Merge()))) == [("no-such-scores", "error")]
+    nobody = ("no-such-scores", "error")
+    assert nobody in codes(line(("c", Comparer(name="pairs")), ("m", Merge(mode="pair"))))
+    assert nobody not in codes(line(("c", Comparer()), ("m", Merge())))
+    (told,) = jg.check(line(("e", Evaluator(judge=EmbeddedJudge, criteria=SUMMARY))), strict=False).findings
+    assert told.code == "no-judge"
+    assert "EmbeddedJudge(...)" in told.message
+    escalated = line(("x", jg.escalate("embedded", "openai:x")))
+    assert {one.code for one in of_a_run(escalated)} == {"no-criteria"}
