@@ -91,5 +91,4 @@ COLLECTION = Collection(
         for judge, values in ((EXPECTED, (0.1773, 0.0867, 0.0659)), (LIKELIEST, (0.1401, 0.0870, 0.0811)))
         for statistic, value in zip(TRIPLE, values, strict=True)
     ),
-    notes=("people answer on 1-4, the criteria set asks for 1 to 3: coefficients stand that",),
 )
