@@ -83,11 +83,11 @@ from judgegraph.replies.text import (
     Excerpt,
     Reading,
     Rule,
-    beside_scores,
     echoes,
     elsewhere,
     meanings,
     number,
+    other_columns,
     ranges,
     superseded,
     unclear,
@@ -415,7 +415,7 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
             return Reading(value, span=plain.span("n"), rule="named" if ":" in text else "own line")
     excerpt = Excerpt.of(text)
     if "|" in text:
-        excerpt = replace(excerpt, text=blanked(excerpt.text, beside_scores(excerpt.text)))
+        excerpt = replace(excerpt, text=blanked(excerpt.text, other_columns(excerpt.text)))
     reading = _read(excerpt.text, scale, name)
     for turn in retractions_of(excerpt.text):
         if later := _instead(excerpt.text[turn:], scale, name):

@@ -819,7 +819,7 @@ _CELL = re.compile(r"(?<=\|)[^|\n]*\|")
 _SCORES = re.compile(rf"[\s*_]*(?:{NAME}|points?|note|nota|punkte|voto)s?\b[^|]*\|", re.I)
 
 
-def beside_scores(text: str) -> Iterator[tuple[int, int]]:
+def other_columns(text: str) -> Iterator[tuple[int, int]]:
     """Cells of tables that stand between a name and its score, as weights do, where one column is headed as scores."""
     for table in _TABLE.finditer(text):
         rows = [[*_CELL.finditer(text, *span)] for span in _lines(table)]
