@@ -74,7 +74,7 @@ class JudgedOverAll(Protocol):
     def overall(self) -> float | None: ...
 
 
-def said_over_all(item: JudgedOverAll) -> float | None:
+def over_all_of(item: JudgedOverAll) -> float | None:
     """What the method says over all; None where a criterion of this name was judged, as that is the answer then."""
     judged = item.overall is not None and any(score.criterion.casefold() == OVERALL for score in item.scores)
     return None if judged else item.overall

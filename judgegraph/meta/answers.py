@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgegraph.answers import answers_of, said_over_all
+from judgegraph.answers import answers_of, over_all_of
 from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.meta.cells import (
     OVERALL,
@@ -183,7 +183,7 @@ def answers_in(item: Item, stages: Sequence[str] | None, assistants: bool, agent
         _compare(found, comparison, item.status)
     if item.verdict is not None and not any(c.criterion == OVERALL for c in item.comparisons):
         found.put(OVERALL, "verdict", *_unless_failed(item, item.verdict))
-    if (over_all := said_over_all(item)) is not None and item.verdict is None:
+    if (over_all := over_all_of(item)) is not None and item.verdict is None:
         found.put(OVERALL, "overall", *_unless_failed(item, over_all))
     if assistants:
         found.everywhere = {f.assistant: (f.value, f.status) for f in item.findings}

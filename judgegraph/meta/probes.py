@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from judgegraph import registry
-from judgegraph.answers import answers_of, said_over_all
+from judgegraph.answers import answers_of, over_all_of
 from judgegraph.calls.budget import priced
 from judgegraph.errors import ConfigError, DataError, handing_on, one_line
 from judgegraph.meta.cells import SWAPPED as BACK
@@ -147,7 +147,7 @@ class Seen:
                 held.setdefault((score.criterion, score.agent), []).append(score)
         answers = {line: _one(scores) for line, scores in held.items()}
         scales = {line: scores[0].scale for line, scores in held.items() if scores[0].scale is not None}
-        if (over_all := said_over_all(item)) is not None and item.status == "ok":
+        if (over_all := over_all_of(item)) is not None and item.status == "ok":
             answers["overall", ""] = over_all
         return cls(item.verdict if item.status == "ok" else None, answers, scales)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from judgegraph.answers import answers_of, said_over_all
+from judgegraph.answers import answers_of, over_all_of
 from judgegraph.errors import ConfigError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
@@ -228,7 +228,7 @@ def outcomes(
     judged = False
     for item in items:
         answers = [score for score in answers_of(item) if score.of == "output"] if item.sample.rival is None else []
-        if (over_all := said_over_all(item)) is not None and item.sample.rival is None:
+        if (over_all := over_all_of(item)) is not None and item.sample.rival is None:
             answers = [*answers, Score(criterion=OVERALL, agent="", value=over_all)]
         group = item.sample.meta.get("group")
         groups.append(None if group is None else str(group))

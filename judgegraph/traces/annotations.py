@@ -19,7 +19,7 @@ from uuid import UUID
 
 from requests import Response
 
-from judgegraph.answers import METRIC, OVERALL, Role, roles_of, said_over_all
+from judgegraph.answers import METRIC, OVERALL, Role, over_all_of, roles_of
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.runs.item import Item
 from judgegraph.trace.otel import RESULT, OtelSpan, as_json, clean
@@ -131,7 +131,7 @@ def _verdict_name(one: Comparison) -> str:
 
 
 def _overall(item: Item, first: OtelSpan) -> Iterator[Annotation]:
-    if (over_all := said_over_all(item)) is not None:
+    if (over_all := over_all_of(item)) is not None:
         about = {"sample": item.id, "status": item.status}
         yield Annotation(
             first.trace_id, first.span_id, first.end, OVERALL, OVERALL, value=over_all, whole=True, about=about

@@ -202,7 +202,7 @@ def test_the_command_line_says_at_once_that_it_is_paused(unused_port, tmp_path):
     command = [sys.executable, "-m", "judgegraph", "run", "llm-score", str(data), *told]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
-    assert f"paused: openai:m at {url}: no connection for" in done.stderr
+    assert f"paused: openai:m at {url}: no connection" in done.stderr
     assert "ended by an outage: openai:m: no connection for 2 s" in " ".join(done.stdout.split())
 
 
