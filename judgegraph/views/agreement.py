@@ -160,6 +160,7 @@ def _differences(found: Sequence[Difference]) -> Iterator[Block]:
         return
     tests = dict.fromkeys(test.name for one in found for test in one.tests)
     held = [{test.name: _chances(test) for test in one.tests} for one in found]
+    spare = (*(f"p {test}" for test in [*tests][:0:-1]), "n")  # the first test, and how many labels it takes, stay
     yield columns("metrics compared", {
         "criterion": [one.criterion for one in found],
         "metrics": [f"{one.a} - {one.b}" for one in found],
@@ -168,7 +169,7 @@ def _differences(found: Sequence[Difference]) -> Iterator[Block]:
         "difference": [valued(one.difference, *one.interval, COEFFICIENT, sign=True) for one in found],
         **{f"p {test}": [chances.get(test, "") for chances in held] for test in tests},
         "labels needed": ["" if one.needed is None else f"{one.needed:,}" for one in found],
-    }, names=3, most=LINES, rest=("comparison", "comparisons"), spare=("labels needed", "n"))  # fmt: skip
+    }, names=3, most=LINES, rest=("comparison", "comparisons"), spare=spare)  # fmt: skip
     yield from _noted(difference_notes(found))
     if any(test.p != test.corrected and not math.isnan(test.p) for one in found for test in one.tests):
         yield Para(CORRECTED, "fine")

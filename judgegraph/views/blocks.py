@@ -337,7 +337,7 @@ def _markdown(grid: Grid, rows: Sequence[Sequence[str]]) -> str:
 SCORE, COEFFICIENT = 2, 3  # digits behind the point: of a score, and of a coefficient in a table of agreement
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))  # of a time, the largest first
 NONE = "-"
-READ_FIRST = ("spearman", "accuracy", "kappa")  # statistics that are left out of no table for want of room
+READ_FIRST = ("spearman", "accuracy", "consistency", "kappa")  # left out of no table for want of room
 
 
 def count_text(number: float | None) -> str:
