@@ -75,9 +75,34 @@ def say(text: str, *, err: bool = False) -> None:
     whole = not (console.is_terminal or os.environ.get("COLUMNS", "").isdigit())
     for line in text.splitlines():
         further = " " * (len(line) - len(line.lstrip(" ")) + GAP)
-        folded = [line] if whole else wrap(printable(line), console.width, subsequent_indent=further)
+        folded = (
+            [line]
+            if whole
+            else wrap(
+                printable(line),
+                console.width,
+                subsequent_indent=further,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
         for part in folded or [""]:
-            console.print(plain(part), soft_wrap=whole)
+            console.print(plain(part), soft_wrap=True)
+
+
+def put(console: Console, text: str, style: str = "") -> None:
+    """Print a text folded between its words; a word that is longer than a line, a path or a signature, stays whole."""
+    lines = [line for given in text.split("\n") for line in _folded(printable(given), console.width)]
+    console.print(Text("\n".join(lines)), style=style or None, soft_wrap=True)
+
+
+def _folded(line: str, width: int) -> list[str]:
+    lines = [""]
+    for word in re.split(r"(?<= )(?=\S)", line):
+        if lines[-1].strip() and cell_len(lines[-1]) + cell_len(word.rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+    return [one if cell_len(one) <= width else one.rstrip() for one in lines]
 
 
 def show(blocks: Iterable[Block], console: Console | None = None, *, more: str = MORE) -> None:
@@ -98,15 +123,19 @@ def _show(console: Console, one: Block, more: str) -> None:
         text = f"\n{one.text}" if one.look == "title" else one.text
         if one.look == "fine" and _is_sized(console):
             text = _at_joints(text, console.width)
-        said = Padding(plain(text), (0, 0, 0, one.indent), expand=False) if one.indent else plain(text)
-        console.print(said, style=STYLES[one.look] or None, soft_wrap=one.whole)
+        if one.indent:
+            console.print(Padding(plain(text), (0, 0, 0, one.indent), expand=False), style=STYLES[one.look] or None)
+        elif one.whole:
+            console.print(plain(text), style=STYLES[one.look] or None, soft_wrap=True)
+        else:
+            put(console, text, STYLES[one.look])
     elif isinstance(one, Grid):
         _table(console, one, more)
     elif isinstance(one, Fold):
-        console.print(plain(f"\n{one.summary}"), style="bold")
+        put(console, f"\n{one.summary}", "bold")
         show(one.blocks, console, more=more)
     elif isinstance(one, Facts):
-        console.print(plain("; ".join(f"{name}: {value}" for name, value in one.rows)))
+        put(console, "; ".join(f"{name}: {value}" for name, value in one.rows))
     elif isinstance(one, Answers):
         _answers(console, one)
     elif isinstance(one, Remarks | Texts):
@@ -116,7 +145,7 @@ def _show(console: Console, one: Block, more: str) -> None:
         console.print(_tree(console, one))
     elif isinstance(one, Findings):
         for finding in one.rows:
-            console.print(plain(finding.text))
+            put(console, finding.text)
             if finding.command:
                 console.print(plain(f"  next: {finding.command}"), style="dim", soft_wrap=True)
 

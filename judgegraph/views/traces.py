@@ -18,7 +18,7 @@ from judgegraph.traces.read import FolderTrace, RankedSample, SampleTrace, first
 from judgegraph.types import Scale
 from judgegraph.views.blocks import Block, Para, columns, counted, duration, in_line, money, number_text
 from judgegraph.views.notebook import Html, lays_out, shown
-from judgegraph.views.terminal import plain, screen, show
+from judgegraph.views.terminal import plain, put, screen, show
 from judgegraph.views.trace import EVERYTHING, Detail, Views, quoted, view_of
 
 SHOWN = 20
@@ -131,15 +131,15 @@ def print_ranked_samples(
     rows, count = samples.rows, samples.count
     ended = f" that ended as {status_text(status)}, or have an answer that did" if status else ""
     if unfinished:
-        console.print(plain(unfinished), style="yellow")
+        put(console, unfinished, "yellow")
     if not rows:
-        console.print(plain(f"no samples{ended}"))
+        put(console, f"no samples{ended}")
         return
     if samples.lost:
         why = ", ".join(f"{n:,} {status_text(cause)}" for cause, n in samples.lost.most_common())
         have = "has" if samples.lost.total() == 1 else "have"
         failed = f"{samples.lost.total():,} of {counted(count, 'sample')} failed or {have} no answer: {why}"
-        console.print(plain(failed), style="red")
+        put(console, failed, "red")
     order = "tokens" if samples.tokens else samples.order
     spare = tuple(name for name in SPARE if name != order)
     texts = ("status", "change", "verdict")
@@ -148,13 +148,13 @@ def print_ranked_samples(
     )
     title = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
     more = "; --limit N lists more" if count > len(rows) else ""
-    console.print(plain(f"\n{title}{ended}, {samples.about}{more}"), style="dim")
+    put(console, f"\n{title}{ended}, {samples.about}{more}", "dim")
     if agents := list(dict.fromkeys(agent for one in rows for agent in one.by_agent or ())):
         title = f"the scores of each sample are those of {', '.join(agents)}, who answer side by side"
-        console.print(plain(f"{title}; samples are ordered by the lowest"), style="dim")
+        put(console, f"{title}; samples are ordered by the lowest", "dim")
     if untold:
         calls = counted(untold, "more call was", "more calls were")
-        console.print(plain(f"{calls} paid for attempts that were cut off or not traced"), style="dim")
+        put(console, f"{calls} paid for attempts that were cut off or not traced", "dim")
     opens = f"judgegraph trace {quoted(path)} --sample {quoted(rows[0].id)}"
     console.print(plain(opens), style="dim", soft_wrap=True)  # to be copied
 

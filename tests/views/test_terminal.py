@@ -8,14 +8,16 @@ import struct
 import subprocess
 import sys
 import termios
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import judgegraph as jg
 from judgegraph.graphs import g_eval, sageval
 from judgegraph.shown import whole_tables
-from judgegraph.views.blocks import Fold, Grid, Para, columns, grids, table_text
+from judgegraph.views.blocks import Facts, Fold, Grid, Para, columns, grids, table_text
 from judgegraph.views.terminal import show
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -140,3 +142,14 @@ def test_markup_and_control_signs_are_text_in_every_renderer(capsys, monkeypatch
     assert "<b>x" not in html
     assert "&lt;b&gt;" in html
     assert "\u202e" not in html
+
+
+@pytest.mark.parametrize("width", [20, 43, 100])
+def test_a_text_is_folded_between_its_words_and_never_within_one(width: int):
+    words = ["a", "signature|with|no|room:" + "x" * 30, "judgegraph", "trace", "runs/" + "y" * 120, "at", "last"]
+    for block in (Para(" ".join(words)), Para(" ".join(words), "note"), Facts((("a", " ".join(words)),))):
+        console = Console(file=StringIO(), width=width)
+        show([block], console)
+        lines = console.file.getvalue().splitlines()
+        assert [word for line in lines for word in line.split()][-len(words) :][1:] == words[1:]
+        assert all(len(line.rstrip()) <= width for line in lines if len(line.split()) > 1)
