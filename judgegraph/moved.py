@@ -42,7 +42,9 @@ MOVED = {
     "judgegraph.meta.reviews": "judgegraph.meta.critic",
     "judgegraph.models.capabilities": "judgegraph.models.prices",
     "judgegraph.models.providers": "judgegraph.models.judges",
+    "judgegraph.planning.dry_check": "judgegraph.planning.dry_run",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
+    "judgegraph.replies.json_text": "judgegraph.replies.reply",
     "judgegraph.replies.question_blocks": "judgegraph.agents.discussion",
     "judgegraph.replies.tokens": "judgegraph.calls.ratings",
     "judgegraph.report.drawing.layout": "judgegraph.report.drawing.render",
@@ -78,6 +80,7 @@ MOVED = {
     "judgegraph.views.sample": "judgegraph.views.trace",
     "judgegraph.views.suggestions": "judgegraph.views.critic",
     "judgegraph.views.table": "judgegraph.views.notebook",
+    "judgegraph.webview.index_file": "judgegraph.webview.index",
     "judgegraph.webview.suggestions": "judgegraph.webview.app",
     "judgegraph.wiring.paths": "judgegraph.wiring.graph",
 }

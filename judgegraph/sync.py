@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
@@ -218,3 +218,25 @@ def check_stops(graph: Any, path: str = "") -> None:
             raise ConfigError(f"the graph stops at {nodes} and nobody would send it on: compile it without {setting}=")
     for name, node in getattr(getattr(graph, "builder", None), "nodes", {}).items():
         check_stops(node.runnable, f"{path}{name}/")
+
+
+def node_at_work() -> str:
+    """The node that is running, subgraphs before it: "weigh/judge"; "" outside of a graph."""
+    from langchain_core.runnables.config import var_child_runnable_config
+
+    config = var_child_runnable_config.get() or {}
+    place = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
+    return "/".join(step.partition(":")[0] for step in place.split("|"))
+
+
+def updates(update: Any) -> Iterator[tuple[str, Any]]:
+    """(key, value) of all that a node returned for the state: a mapping, an object with fields, a command, several."""
+    if type(update) is dict or isinstance(update, Mapping):
+        yield from update.items()
+    elif isinstance(update, list | tuple):
+        for one in update:
+            yield from updates(one)
+    elif hasattr(update, "_update_as_tuples"):  # a command
+        yield from update._update_as_tuples() if update.graph is None else ()
+    elif update is not None and getattr(type(update), "__annotations__", None):
+        yield from ((key, getattr(update, key)) for key in type(update).__annotations__ if hasattr(update, key))

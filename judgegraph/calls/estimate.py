@@ -33,8 +33,7 @@ from judgegraph.evidence import Turn, content_text
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.prompts.template import Prompt, watched
-from judgegraph.sync import run_sync, without_checkpointer
-from judgegraph.trace.record import node_at_work
+from judgegraph.sync import node_at_work, run_sync, without_checkpointer
 from judgegraph.types import Criterion, Sample
 
 APPROXIMATION = "about 4 characters a token"

@@ -19,7 +19,8 @@ from langgraph.config import get_config
 from pydantic import BaseModel
 
 from judgegraph.errors import ConfigError, ScaleError, StateError, given_as, one_line, settings_checked
-from judgegraph.trace.record import STATUSES, updates
+from judgegraph.sync import updates
+from judgegraph.trace.record import STATUSES
 from judgegraph.trace.watched import NodeInfo, Scales, checks, copied
 from judgegraph.types import (
     Comparison,

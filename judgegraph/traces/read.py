@@ -23,7 +23,7 @@ from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.calls.types import Choice, unpacked
 from judgegraph.data.samples import UNTRUSTED, DiskIndex, id_digest
 from judgegraph.errors import DataError, one_line
-from judgegraph.replies.quotation import parts
+from judgegraph.replies.reply import parts
 from judgegraph.runs.folder import ITEMS, JOURNAL, LEDGER, NOTES, Folder
 from judgegraph.runs.item import FINE, LISTED, Item, answers, failures, has_status
 from judgegraph.runs.lines import DamagedLine, id_of_line, item_of_line, lines_that_stand
