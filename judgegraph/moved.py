@@ -67,6 +67,7 @@ MOVED = {
     "judgegraph.runtime.standing": "judgegraph.traces.read",
     "judgegraph.stats.resampling": "judgegraph.stats.bootstrap",
     "judgegraph.stats.tests": "judgegraph.stats.agreement",
+    "judgegraph.sync": "judgegraph.compiled",
     "judgegraph.testing.states": "judgegraph.testing.conformance",
     "judgegraph.testing.written": "judgegraph.testing.rules",
     "judgegraph.trace.span": "judgegraph.trace.record",

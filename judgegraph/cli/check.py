@@ -180,8 +180,8 @@ def doctor(
     runs use it instead of finding it out by failing. Exit code 1 where the endpoint cannot be used at all.
     """
     from judgegraph.calls import Endpoint
+    from judgegraph.compiled import run_sync
     from judgegraph.doctor import examine
-    from judgegraph.sync import run_sync
 
     if base_url is not None and judge == "embedded":
         raise click.UsageError("--base-url names a server for a model: give it too, as --judge openai:MODEL")

@@ -31,6 +31,7 @@ from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.send import as_sent
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, unpacked
+from judgegraph.compiled import WAITS, check_stops, node_at_work, run_sync, waits, without_checkpointer
 from judgegraph.errors import (
     WRITTEN_IN,
     ConfigError,
@@ -47,7 +48,6 @@ from judgegraph.models.prices import Price, Prices
 from judgegraph.runs.identity import details
 from judgegraph.runs.item import item_of, node_of, without_own
 from judgegraph.runs.summary import summarise
-from judgegraph.sync import WAITS, check_stops, node_at_work, run_sync, waits, without_checkpointer
 from judgegraph.types import Sample
 from judgegraph.wiring.check import own_code, runs_own
 from judgegraph.wiring.code import Finding

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+
+from judgegraph.errors import late
 
 LOOK = 160  # characters before a place that may attribute it
 MOST = 400  # quotations looked at
@@ -53,22 +54,6 @@ _NEVER_BEFORE = frozenset(
     ["to", "i", "we", "you", "i'd", "i’d", "i'll", "i’ll", "would", "can", "could", "may", "must", "let"]
 )
 _GAP = "\n\t :,\"'“‘`«{[(*_>=-"
-
-
-class _Late:
-    """A regular expression that is made when it is first used: all of them take a sixth of an import's time."""
-
-    def __init__(self, pattern: str, flags: int) -> None:
-        self.pattern, self.flags = pattern, flags
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(self.pattern, self.flags), name)
-        setattr(self, name, found)
-        return found
-
-
-def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    return cast("re.Pattern[str]", _Late(pattern, flags))
 
 
 _TAG = late(r"(?:</?[\w|]{1,12}>|```\w{0,9})\s*\Z")

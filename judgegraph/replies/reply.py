@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judgegraph.replies.quotation import SPEECH, attributed, blanked, enclosed, late
+from judgegraph.errors import late
+from judgegraph.replies.quotation import SPEECH, attributed, blanked, enclosed
 
 # What a reply thinks and what it answers: thoughts are set apart before anything is read.
 #

@@ -22,12 +22,11 @@ from pydantic import BaseModel
 
 from judgegraph import __version__, prompts
 from judgegraph.calls import Endpoint, Reader, name_of
+from judgegraph.compiled import MethodSpec, agents_of, several_of, spec_of
 from judgegraph.errors import bare, credentials, one_line, scrubbed, secrets_of
 from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import host_of
 from judgegraph.prompts.criteria import CriteriaSet, criteria_set, known_sets
-from judgegraph.registry import MethodSpec, spec_of
-from judgegraph.registry.lookup import agents_of, several_of
 from judgegraph.registry.shipped import brought_by
 from judgegraph.types import Criterion
 from judgegraph.wiring.check import is_ours, unwrapped

@@ -26,9 +26,9 @@ from types import TracebackType
 from typing import IO, Any, Literal, TypeAlias, cast, get_args
 from uuid import UUID
 
+from judgegraph.compiled import updates
 from judgegraph.errors import DataError
 from judgegraph.shown import Shown, drawn
-from judgegraph.sync import updates
 from judgegraph.types import Score, Status
 
 STATUSES = frozenset(get_args(Status))
@@ -127,6 +127,8 @@ class RecordedTrace:
             at = self.spans[at.parent] if at.parent is not None else None
         return "/".join(reversed(names))
 
+
+UNTRACED, LOST = "no spans were recorded", "the last attempt was not recorded"  # why a sample has no steps
 
 # A step: a span with what it wrote and what was said, as every view shows it.
 

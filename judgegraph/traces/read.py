@@ -29,7 +29,9 @@ from judgegraph.runs.item import FINE, LISTED, Item, answers, failures, has_stat
 from judgegraph.runs.lines import DamagedLine, id_of_line, item_of_line, lines_that_stand
 from judgegraph.shown import Shown, drawn
 from judgegraph.trace.record import (
+    LOST,
     SPANS,
+    UNTRACED,
     RecordedTrace,
     Span,
     Step,
@@ -242,7 +244,6 @@ def _replies(choices: Iterable[Choice]) -> tuple[tuple[str, ...], tuple[str, ...
     return tuple(found), tuple(thoughts) if any(thoughts) else ()
 
 
-UNTRACED, LOST = "no spans were recorded", "the last attempt was not recorded"
 LOOKED_AT = 20_000
 
 

@@ -14,9 +14,9 @@ from itertools import combinations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from judgegraph.compiled import agents_of, judges_of
 from judgegraph.errors import ConfigError, counted, settings_checked
 from judgegraph.models.judges import destination
-from judgegraph.registry.lookup import agents_of, judges_of
 from judgegraph.types import Criterion
 from judgegraph.wiring.code import Finding, function_of
 
