@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from judgegraph.meta.requirements import require
     from judgegraph.meta.run_diff import RunDiff, diff_runs
     from judgegraph.models.prices import Prices
-    from judgegraph.planning.dry_check import dry_check
+    from judgegraph.planning.dry_run import dry_check
     from judgegraph.planning.forecast import aplan, plan
     from judgegraph.prompts.criteria import CriteriaSet, criteria_set
     from judgegraph.registry.lookup import agent, assistant, critic, method
@@ -110,7 +110,7 @@ _HOMES = {
     "judgegraph.meta.run_diff": ("RunDiff", "diff_runs"),
     "judgegraph.meta.judgements": ("read_table",),
     "judgegraph.models.prices": ("Prices",),
-    "judgegraph.planning.dry_check": ("dry_check",),
+    "judgegraph.planning.dry_run": ("dry_check",),
     "judgegraph.planning.forecast": ("aplan", "plan"),
     "judgegraph.prompts.criteria": ("CriteriaSet", "criteria_set"),
     "judgegraph.registry.lookup": ("agent", "assistant", "critic", "method"),

@@ -19,7 +19,7 @@ from types import GenericAlias, NoneType, UnionType
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 damaged_lines: ContextVar[dict[str, None] | None] = ContextVar("judgegraph_damaged", default=None)
 """What is to be told at a command's end of lines that could not be used, each once; None where nobody asks."""
@@ -503,3 +503,42 @@ def _words(schema: Mapping[str, Any]) -> list[str]:
     else:
         limits = f", {low} or more" if low is not None else f", {high} or less" if high is not None else ""
     return [KINDS.get(kind, kind) + limits]
+
+
+class _Late:
+    """A regular expression that is made when it is first used: all of them take a sixth of an import's time."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern, self.flags = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(self.pattern, self.flags), name)
+        setattr(self, name, found)
+        return found
+
+
+def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    return cast("re.Pattern[str]", _Late(pattern, flags))
+
+
+class Value(BaseModel):
+    """Base of all values that travel: frozen, unknown fields refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+    def __init__(self, /, *unnamed: Any, **given: Any) -> None:
+        """
+        Raises:
+            ValueRefused: no such field, or a value that it does not take.
+        """
+        kind = type(self)
+        if unnamed:
+            short = f", or {kind.__name__}.of({one_line(repr(unnamed[0]), 40)})" if hasattr(kind, "of") else ""
+            known = ", ".join(f"{name}=" for name in kind.model_fields)
+            raise ValueRefused(f"{kind.__name__} takes its fields by name ({known}){short}")
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise ValueRefused.of(error, kind.model_fields) from None
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # values within values are made without it

@@ -15,34 +15,11 @@ from operator import not_
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from judgegraph.errors import DataError, ValueRefused, one_line
+from judgegraph.errors import DataError, Value, one_line
 
 Json: TypeAlias = Any  # text, or a JSON object or array
-
-
-class Value(BaseModel):
-    """Base of all values that travel: frozen, unknown fields refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
-
-    def __init__(self, /, *unnamed: Any, **given: Any) -> None:
-        """
-        Raises:
-            ValueRefused: no such field, or a value that it does not take.
-        """
-        kind = type(self)
-        if unnamed:
-            short = f", or {kind.__name__}.of({one_line(repr(unnamed[0]), 40)})" if hasattr(kind, "of") else ""
-            known = ", ".join(f"{name}=" for name in kind.model_fields)
-            raise ValueRefused(f"{kind.__name__} takes its fields by name ({known}){short}")
-        try:
-            super().__init__(**given)
-        except ValidationError as error:
-            raise ValueRefused.of(error, kind.model_fields) from None
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # values within values are made without it
 
 
 def text_of(value: Json) -> str:

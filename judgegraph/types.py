@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, Strict, ValidationError, model_vali
 from typing_extensions import TypedDict
 
 from judgegraph.errors import DataError, ScaleError, StateError, ValueRefused, given_as, one_line
+from judgegraph.errors import Value as Value
 from judgegraph.evidence import (
     Image,
     Passage,
@@ -31,7 +32,6 @@ from judgegraph.evidence import (
     without_images,
 )
 from judgegraph.evidence import Json as Json
-from judgegraph.evidence import Value as Value
 from judgegraph.evidence import text_of as text_of
 
 Status = Literal[

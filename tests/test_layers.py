@@ -16,7 +16,7 @@ from judgegraph.moved import MOVED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 LAYERS = (  # from the ground up; what stands on one line may use only what stands on lines above it
-    "errors moved", "shown sync", "evidence", "types", "answers stats prompts replies", "embedded forms trace",
+    "errors moved", "shown", "evidence", "types", "answers compiled stats prompts replies", "embedded forms trace",
     "models registry", "calls", "tools", "agents", "compose", "wiring", "graphs", "graph_files testing", "agent_runs",
     "data", "runs traces", "planning doctor", "meta", "bench", "bridging", "views", "report", "webview",
     "cli studio", "__main__",

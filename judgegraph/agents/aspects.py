@@ -30,7 +30,7 @@ from judgegraph.calls.ratings import mean_of
 from judgegraph.errors import ReplyError, counted, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
-from judgegraph.replies.quotation import refuses
+from judgegraph.replies.reply import refuses
 from judgegraph.types import (
     Criterion,
     Note,

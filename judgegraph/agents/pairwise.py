@@ -197,7 +197,8 @@ def pairwise_text(scale: Scale) -> Form[Judgement]:
 def judgement_in(text: str, scale: Scale) -> Judgement:
     """What a plain reply says; sides without a score abstained ("N/A"), are unreadable, or refused with the reply."""
     from judgegraph.replies.choices import read_choice
-    from judgegraph.replies.quotation import attributed, disowned, parts, unquoted
+    from judgegraph.replies.quotation import attributed, disowned, unquoted
+    from judgegraph.replies.reply import parts
 
     plain = parts(text).answer_text.replace("*", "")
     own = unquoted(plain)

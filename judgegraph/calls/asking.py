@@ -37,8 +37,7 @@ from judgegraph.models.judges import Judge, JudgeLike, resolve
 from judgegraph.models.prices import sees
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
-from judgegraph.replies.json_text import Declined, parse
-from judgegraph.replies.quotation import declines, other_name, parts, refuses, unjudged
+from judgegraph.replies.reply import Declined, declines, other_name, parse, parts, refuses, unjudged
 from judgegraph.trace.record import ReplyStatus
 from judgegraph.types import Criterion, Scale
 
@@ -405,13 +404,19 @@ def _parsed(
 ) -> tuple[Any, tuple[str, ...]]:  # fmt: skip
     try:
         schema = form.schema or {}
-        return parse(answer, frozenset(schema.get("properties", ())), judged, schema)
+        return parse(answer, frozenset(schema.get("properties", ())), judged, schema, objects=_objection)
     except Declined as error:
         raise ReplyError(str(error), "refused", text) from None
     except ValueError as error:
         if "{" not in answer and refuses(answer):
             raise ReplyError(DECLINED, "refused", text) from None
         raise ReplyError(str(error), "unreadable", text) from None
+
+
+def _objection(*about: Any) -> str:
+    from judgegraph.replies.free_text import objection  # many expressions: no part of an import
+
+    return objection(*about)
 
 
 M = TypeVar("M", bound=BaseModel)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from judgegraph.calls.types import COMPLETION, Call, Choice, completion_tokens, prompt_tokens
+from judgegraph.compiled import node_at_work
 from judgegraph.errors import ConfigError, ReplyError, handing_on, one_line
 from judgegraph.models.judges import Judge
 from judgegraph.models.prices import Price, Prices, row_name
-from judgegraph.trace.record import node_at_work
 
 # One call's share of a budget, from its reservation to its settling.
 

@@ -60,7 +60,7 @@ from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyErro
 from judgegraph.evidence import content_text
 from judgegraph.models.judges import Judge
 from judgegraph.models.prices import SMALLEST, refuse_beyond_window
-from judgegraph.trace.record import ReplyStatus, recording, span, tracer
+from judgegraph.trace.record import ReplyStatus, recorder, span, tracer
 
 UNBOUNDED = 1_000_000  # tokens of a reply that may be as long as it likes, where a plan wants the longest
 About = dict[str, Any] | None  # of the call's span, where spans are recorded
@@ -80,7 +80,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     _refuse_too_large(call)
     if (tokens := prompt_tokens(call.messages)) >= SMALLEST:
         refuse_beyond_window(judge, tokens, run_prices())
-    if not recording():
+    if recorder.get() is None and ((at := tracer.get()) is None or at.here() is None):  # nobody records
         return await _reply(judge, call, anew)
     told: dict[str, Any] = {"prompt": call.prompt, "form": call.form}
     if call.n != 1 or call.repeat:

@@ -28,13 +28,12 @@ from judgegraph.calls.budget import BudgetTracker
 from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.send import as_sent
 from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, Token, address_of, sized, utf8_size
+from judgegraph.compiled import node_at_work, run_sync, without_checkpointer
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.evidence import Turn, content_text
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.prompts.template import Prompt, watched
-from judgegraph.sync import run_sync, without_checkpointer
-from judgegraph.trace.record import node_at_work
 from judgegraph.types import Criterion, Sample
 
 APPROXIMATION = "about 4 characters a token"

@@ -27,8 +27,7 @@ from judgegraph.calls.asking import (
 from judgegraph.calls.types import Token
 from judgegraph.errors import ConfigError, ReplyError, counted, settings_checked
 from judgegraph.models.judges import JudgeLike, resolve
-from judgegraph.replies.json_text import PROSE, RETAKEN, JsonPath, spans
-from judgegraph.replies.quotation import parts
+from judgegraph.replies.reply import PROSE, RETAKEN, JsonPath, parts, spans
 from judgegraph.types import Scale, Status
 
 if TYPE_CHECKING:  # many expressions, which only what is no form needs: no part of an import

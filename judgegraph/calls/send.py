@@ -36,7 +36,7 @@ from judgegraph.calls.types import (
 from judgegraph.errors import SHORTEST, bare, one_line, scrubbed
 from judgegraph.evidence import image_count
 from judgegraph.models.judges import FAMILIAR, Judge, LimitName, Support
-from judgegraph.replies.quotation import parts
+from judgegraph.replies.reply import parts
 from judgegraph.types import Status
 
 # What a judge was found to take and to give: tried once, learnt from its answer, never assumed.

@@ -7,6 +7,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,7 +46,7 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
     Exit codes: 0 wired, 1 not, with a line for each mistake: node, key and cure.
     """
     from judgegraph.wiring.check import check as checked
-    from judgegraph.wiring.check import destinations
+    from judgegraph.wiring.check import destinations, runs_own
 
     try:
         graph = graph_of(method, criteria=None, judge=None, settings=settings, critic=critic)
@@ -54,13 +55,10 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
         if not as_json or graph is None:
             raise
     wiring = checked(graph, strict=False)
-    if calls and wiring.ok:
-        from judgegraph.planning.dry_run import runs_own
+    if calls and wiring.ok and runs_own(graph):
+        from judgegraph.planning.dry_run import dry_check
 
-        if runs_own(graph):
-            from judgegraph.planning.dry_check import dry_check
-
-            wiring = replace(wiring, findings=(*wiring.findings, *dry_check(graph)))
+        wiring = replace(wiring, findings=(*wiring.findings, *dry_check(graph)))
     counts = wiring.calls if calls and wiring.ok else None
     if as_json:
         from judgegraph.calls.estimate import to_dict
@@ -68,16 +66,14 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
         sent = {"destinations": destinations(graph)}
         click.echo(json.dumps(wiring.to_dict() | sent | ({"calls": to_dict(counts)} if counts else {}), indent=1))
     else:
-        from judgegraph.views.terminal import say
-
         if wiring.ok:
-            say(
+            _say(
                 "\n".join(
                     [*map(str, (wiring, counts) if counts else (wiring,)), *(destinations(graph) or [SENDS_NOTHING])]
                 )
             )
         else:
-            say("\n".join(f"{finding.severity}: {finding}" for finding in wiring.findings), err=True)
+            _say("\n".join(f"{finding.severity}: {finding}" for finding in wiring.findings), err=True)
     sys.exit(0 if wiring.ok else FAILURE)
 
 
@@ -85,6 +81,21 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
 
 
 AS_HELP = "Mermaid to hold beside a paper, a picture (SVG), or lines of text. Default: by FILE's suffix, else mermaid."
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    """Print lines of a text, on a terminal folded to its width, what goes on further in; elsewhere as they are."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=err, highlight=False)
+    whole = not (console.is_terminal or os.environ.get("COLUMNS", "").isdigit())
+    for line in text.splitlines():
+        further = " " * (len(line) - len(line.lstrip(" ")) + 2)
+        folder = TextWrapper(console.width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False)
+        folded = [line] if whole else folder.wrap(printable(line))
+        for part in folded or [""]:
+            console.print(Text(printable(part)), soft_wrap=True)
 
 
 @click.command()
@@ -170,8 +181,8 @@ def doctor(
     runs use it instead of finding it out by failing. Exit code 1 where the endpoint cannot be used at all.
     """
     from judgegraph.calls import Endpoint
+    from judgegraph.compiled import run_sync
     from judgegraph.doctor import examine
-    from judgegraph.sync import run_sync
 
     if base_url is not None and judge == "embedded":
         raise click.UsageError("--base-url names a server for a model: give it too, as --judge openai:MODEL")

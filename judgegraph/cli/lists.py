@@ -76,7 +76,7 @@ def criteria(
 def _with_steps(chosen: CriteriaSet, which: Any, judge: str | None, base_url: str | None) -> tuple[CriteriaSet, bool]:
     """The set with the steps that a judge writes, and whether any are missing; what came of it is told on stderr."""
     from judgegraph.agents.steps import with_steps
-    from judgegraph.sync import run_sync
+    from judgegraph.compiled import run_sync
 
     judged_by = judge_of(judge, base_url) or "embedded"
     made, failed = run_sync(with_steps(chosen, judged_by, which=which))

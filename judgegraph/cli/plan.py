@@ -297,7 +297,7 @@ Found = list[tuple[str, Prompt, list[str]]]  # node, its template, fields that t
 
 def _templates(graph: Any) -> Found:
     """Every agent's node with the template that it asks by."""
-    from judgegraph.registry.lookup import agents_of
+    from judgegraph.compiled import agents_of
     from judgegraph.wiring.graph import left_out_of
 
     found = []
@@ -331,10 +331,10 @@ def _template_lines(method: str, found: Found) -> Iterator[str]:
 def _rendered(graph: Any, data: str, given: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
     """What the first samples are asked, call by call; whether any of it quotes an invented reply."""
     from judgegraph.calls.ledger import ReadOnlyLedger
+    from judgegraph.compiled import run_sync
     from judgegraph.data.load import load as load_samples
     from judgegraph.models.prices import Prices
     from judgegraph.planning.dry_run import DryRun
-    from judgegraph.sync import run_sync
 
     samples = load_samples(data, fields=columns(given), limit=given["limit"] or 1)
     dry_run = DryRun(graph, ReadOnlyLedger(None), Prices.load(None))

@@ -181,9 +181,9 @@ def _refuse_unpriced(graph: Any, settings: Mapping[str, Any]) -> None:
     if settings["budget"] is None or settings["budget"].usd is None:
         return
     from judgegraph.calls.budget import BudgetTracker, PriceUnknown
+    from judgegraph.compiled import run_sync
     from judgegraph.models.prices import Prices
     from judgegraph.runs.evaluate import resolve_judges
-    from judgegraph.sync import run_sync
 
     async def looked_up() -> None:  # where the run will be: a judge belongs to a loop
         resolve_judges(graph, BudgetTracker(settings["budget"], prices=Prices.load(settings["prices"])))

@@ -15,8 +15,8 @@ from typing_extensions import TypedDict
 
 from judgegraph.answers import ANSWERING, UNTOUCHED, distribution_width
 from judgegraph.calls.context import Doubted, context
+from judgegraph.compiled import vocabulary
 from judgegraph.errors import ConfigError, handing_on, meant_of, one_line, settings_checked
-from judgegraph.registry.lookup import vocabulary
 from judgegraph.types import Criterion, EvalState, Note, Notes, Scale, Score, given_criteria, keyed
 
 # Conditions over scores, one after the other: wide, low, failed.

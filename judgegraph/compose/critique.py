@@ -22,6 +22,7 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.under_review import readable, same_point
 from judgegraph.calls import JudgeLike, Reader
+from judgegraph.compiled import keys, vocabulary
 from judgegraph.compose.conditions import Condition, ConditionLike, Doubt, condition_of, in_plan, looked_at, title
 from judgegraph.compose.gate import (
     DOUBTS,
@@ -41,7 +42,6 @@ from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import Node
 from judgegraph.errors import ConfigError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
-from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Criterion, Notes, Rectification, Score, Scores, key_of, keyed
 
 WRITTEN = ("scores", "rectifications", "suggestions", "notes")  # by a critique

@@ -28,6 +28,7 @@ from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Rectify
 from judgegraph.agents.under_review import nothing_there, readable, unread
 from judgegraph.calls import Endpoint, JudgeLike, Reader
+from judgegraph.compiled import declare, keys, vocabulary
 from judgegraph.compose.conditions import (
     EVERY,
     NOT_ASKED,
@@ -48,8 +49,6 @@ from judgegraph.compose.panel import JOINED, RUNS, Brief, Join, Node, Runs, is_j
 from judgegraph.compose.panel import each as each_of
 from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.registry import declare
-from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import (
     Asked,
     Criterion,

@@ -26,11 +26,11 @@ from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.answers import BALLOT, ROUND
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
+from judgegraph.compiled import vocabulary
 from judgegraph.compose.panel import Brief, Node
 from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.prompts.template import load
-from judgegraph.registry.lookup import vocabulary
 from judgegraph.types import Asked, Criterion, EvalState, Notes, Scores, merged
 
 # Rounds of agents: columns of nodes, each of which waits for all of the column before.

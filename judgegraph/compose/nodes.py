@@ -13,9 +13,10 @@ from typing_extensions import TypedDict
 from judgegraph import registry
 from judgegraph.agents.fusion import off_range, without_evidence
 from judgegraph.agents.person import Person
+from judgegraph.compiled import keys
 from judgegraph.errors import ConfigError, meant_of, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.registry.lookup import keys, makes_parts
+from judgegraph.registry.lookup import makes_parts
 from judgegraph.tools.catalogue import Assistant, AssistantLike, assistants, find_all
 from judgegraph.types import Asked, EvalState, Finding, Notes, Sample, Score, Scores, keyed, sample_of
 

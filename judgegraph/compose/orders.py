@@ -17,11 +17,11 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from judgegraph.agents.orders import EXCHANGED, GIVEN, Combine, OrderMerge, exchanged
+from judgegraph.compiled import keys, vocabulary
 from judgegraph.compose.gate import declare_settings
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import RUNS, Node, member
 from judgegraph.errors import ConfigError, one_line, settings_checked
-from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Asked, Comparisons, EvalState, Notes, Scores, Verdict, latest, merged, sample_of
 
 

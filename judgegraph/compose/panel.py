@@ -24,10 +24,10 @@ from judgegraph.agents.evaluator import WEIGHTED, Evaluator
 from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
+from judgegraph.compiled import keys, vocabulary
 from judgegraph.compose.nodes import MetricNode, as_node, schema
 from judgegraph.errors import ConfigError, ReplyError, counted, in_words, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import (
     Asked,
     Criterion,

@@ -22,7 +22,8 @@ from typing import Any, Literal, TypeAlias
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.forms.form import JudgeForm
-from judgegraph.replies.quotation import abstains, attributed, declines, disowned, parts, refuses
+from judgegraph.replies.quotation import attributed, disowned
+from judgegraph.replies.reply import abstains, declines, parts, refuses
 from judgegraph.types import Scale, Verdict
 
 Gives: TypeAlias = Literal["score", "scores", "verdict"]

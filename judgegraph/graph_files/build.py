@@ -20,6 +20,7 @@ from judgegraph import registry
 from judgegraph.agents.sage import Rectify
 from judgegraph.agents.under_review import Critic
 from judgegraph.calls import Endpoint, JudgeLike
+from judgegraph.compiled import declare, keys, vocabulary
 from judgegraph.compose.conditions import CONDITIONS
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import each
@@ -48,8 +49,8 @@ from judgegraph.graph_files.read import GraphFileError, GraphSpec, NodeRef, Node
 from judgegraph.graphs.settings import fault, hints_of, misshapen
 from judgegraph.prompts import load
 from judgegraph.prompts.criteria import FILES, CriteriaLike, CriteriaSet, criteria_set, known_sets
-from judgegraph.registry import KINDS, declare, find, find_agent, is_made, names, part_of, settings_of
-from judgegraph.registry.lookup import is_file, keys, vocabulary
+from judgegraph.registry import KINDS, find, find_agent, is_made, names, part_of, settings_of
+from judgegraph.registry.lookup import is_file
 from judgegraph.registry.shipped import SHIPPED
 from judgegraph.types import Asked, EvalState, Scale
 from judgegraph.wiring.check import findings

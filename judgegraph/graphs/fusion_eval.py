@@ -31,11 +31,11 @@ from judgegraph.agents.fusion import Blend, FusionJudge
 from judgegraph.agents.planner import Consultant, Planner, ToolCall, named_by, wanted
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
+from judgegraph.compiled import declare
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.fusion_baselines import Direct, Fuse, Ranges, Weights, blend, direct_scorer, known_ranges
 from judgegraph.graphs.settings import OwnPrompts, Temperature, Templates, UpToFifty, checked, named
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.registry import declare
 from judgegraph.tools import catalogue
 from judgegraph.tools.catalogue import DEFAULTS, FORM_DEFAULTS, About, Assistant, AssistantLike, Panel
 from judgegraph.tools.langchain import ToolCalls, as_dict

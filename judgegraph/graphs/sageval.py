@@ -22,10 +22,10 @@ from judgegraph.agents.sage import PROMPTS as DUTIES
 from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.agents.under_review import Critic
 from judgegraph.calls import JudgeLike, Reader
+from judgegraph.compiled import declare
 from judgegraph.compose.conditions import never_empty
 from judgegraph.graphs.settings import OwnPrompts, Samples, Templates, checked, critic_of, named
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
-from judgegraph.registry import declare
 from judgegraph.types import (
     Asked,
     EvalState,

@@ -25,11 +25,11 @@ import numpy as np
 from judgegraph.agents.reverse import carried_over
 from judgegraph.calls import JudgeLike
 from judgegraph.calls.budget import priced
+from judgegraph.compiled import agents_of
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.graphs.regrade import CORRECTED, JUDGED_BY, regrade
 from judgegraph.meta.result import Drawing, Measured
 from judgegraph.prompts.criteria import CriteriaLike
-from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.evaluate import evaluate
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.identity import judge_line

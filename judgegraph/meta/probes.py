@@ -19,13 +19,13 @@ import numpy as np
 from judgegraph import registry
 from judgegraph.answers import answers_of, over_all_of
 from judgegraph.calls.budget import priced
+from judgegraph.compiled import agents_of
 from judgegraph.errors import ConfigError, DataError, handing_on, one_line
 from judgegraph.meta.cells import SWAPPED as BACK
 from judgegraph.meta.cells import Judgements, is_given, number, people
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import labels_of
 from judgegraph.meta.result import Drawing, Measured
-from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import criteria_names

@@ -19,18 +19,17 @@ from judgegraph.calls.estimate import CONSTANT, LONG, MANNERS, SHORT
 from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
+from judgegraph.compiled import agents_of, run_sync
 from judgegraph.data.samples import Mark, checked, mark_of
 from judgegraph.errors import ConfigError, DataError, counted, handing_on, one_line, status_text
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
 from judgegraph.prompts.template import evidence_left_out
-from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
 from judgegraph.runs.identity import configuration, differences, plain, signature
 from judgegraph.runs.item import FINE, LISTED, Item, failures, taken_again, unfit_prices
 from judgegraph.shown import Shown
-from judgegraph.sync import run_sync
 from judgegraph.types import Sample
 
 ENDS = ("lowest", "readable", "highest")

@@ -1,9 +1,8 @@
 """Names to parts: methods, agents, critics and assistants, ours and other packages'. Imports no graph library."""
 
+from judgegraph.compiled import MethodSpec, declare, spec_of
 from judgegraph.registry.lookup import (
-    MethodSpec,
     builder_of,
-    declare,
     factory,
     find,
     find_agent,
@@ -15,7 +14,6 @@ from judgegraph.registry.lookup import (
     parts,
     register,
     settings_of,
-    spec_of,
 )
 from judgegraph.registry.shipped import ABOUT, KINDS, METHODS, VARIANTS, Disabled, Kind, Part, Variant, keys_of, usable
 

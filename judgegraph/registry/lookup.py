@@ -1,6 +1,6 @@
-"""What a name stands for: a method, agent, critic or assistant; and what a graph tells of itself without being run.
+"""What a name stands for: a method, agent, critic or assistant.
 
-It hides where a part lies (ours, a plug-in's, a file's), and how LangGraph keeps nodes, schemas and agents.
+It hides where a part lies: ours, a plug-in's, a file's.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from types import ModuleType, NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
-from weakref import WeakKeyDictionary
+from types import ModuleType
+from typing import Any, TypeVar
 
 from judgegraph import __version__
 from judgegraph.errors import ConfigError, JudgegraphError, meant_of, one_line, settings_checked
@@ -39,47 +38,6 @@ from judgegraph.registry.shipped import (
 )
 
 PACKAGE = __name__.partition(".")[0]
-
-# What a graph must say of itself that its nodes and edges do not show.
-#
-# A method, a helper and a graph file declare it here once, for the uncompiled graph; what compiles that graph keeps it
-# as `builder`, so the declaration holds in a subgraph too. LangGraph's own `with_config(metadata=...)` would not do: it
-# is set on a compiled graph, so whoever compiles `builder(...)` himself would lose it, and every span would carry it.
-
-
-@dataclass(frozen=True)
-class MethodSpec:
-    """What is declared of a graph.
-
-    Attributes:
-        settings: name -> value, of those that are not their defaults. They stand in the signature of a run.
-        own_nodes: nodes that these settings describe; the settings of other nodes' agents stand in the signature too.
-        given_nodes: nodes whose agent the user passed in, which the settings do not describe.
-        names_outputs: whether its output schema names what it gives; None where the schema tells.
-    """
-
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    own_nodes: frozenset[str] = frozenset()
-    given_nodes: frozenset[str] = frozenset()
-    names_outputs: bool | None = None
-
-
-_DECLARED: WeakKeyDictionary[Any, MethodSpec] = WeakKeyDictionary()
-
-
-def declare(graph: Any, **changes: Any) -> None:
-    """Set fields of an uncompiled graph's `MethodSpec`; those that are not named stay as they are."""
-    _DECLARED[graph] = replace(_DECLARED.get(graph, MethodSpec()), **changes)
-
-
-def spec_of(graph: Any) -> MethodSpec | None:
-    """What was declared of a graph, compiled or not; None where nothing was."""
-    builder = getattr(graph, "builder", graph)
-    try:
-        return _DECLARED.get(builder)
-    except TypeError:  # no weak reference or no hash: never a graph of LangGraph's
-        return None
-
 
 # Decorators that make a class or a function known by a name in this process.
 
@@ -551,71 +509,3 @@ def _whose(kinds: list[Kind], asked: str) -> str:
         packages = dict.fromkeys(part.brought_by for part in _of(kind, asked) if not part.disabled)
         said.append(f"{'an' if kind[0] == 'a' else 'a'} {kind} of {' and '.join(packages)}")
     return " and of ".join(said)
-
-
-# Agents in a graph, the judges that they and their assistants ask, and the keys that nodes read and write.
-
-
-def agents_of(graph: Any) -> Iterator[tuple[str, Any]]:
-    """(node, agent) of every dataclass agent in a compiled graph, subgraphs included ("weigh/judge")."""
-    for name, node in getattr(getattr(graph, "builder", None), "nodes", {}).items():
-        runnable = node.runnable
-        if hasattr(runnable, "builder"):
-            yield from ((f"{name}/{inner}", agent) for inner, agent in agents_of(runnable))
-        for function in (getattr(runnable, "afunc", None), getattr(runnable, "func", None)):
-            if is_dataclass(function) and not isinstance(function, type):
-                yield name, function
-
-
-def judges_of(graph: Any) -> Iterator[Any]:
-    """Every judge that its agents ask, or the graphs of its assistants; several times where several do."""
-    for _, agent in agents_of(graph):
-        yield from several_of(agent, "judge", object)
-        offered = getattr(agent, "assistants", None)
-        for one in offered if isinstance(offered, Sequence) and not isinstance(offered, str) else ():
-            yield from judges_of(getattr(one, "graph", None))
-            yield from several_of(one, "judge", object)
-
-
-def several_of(agent: Any, name: str, kind: type) -> list[Any]:
-    """What an agent lists under the plural of a name, else what it has under the name."""
-    listed = getattr(agent, f"{name}s", None)
-    if isinstance(listed, tuple) and all(isinstance(one, kind) for one in listed):
-        return list(listed)
-    return [one] if (one := getattr(agent, name, None)) else []
-
-
-def keys(node: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The keys that a node reads and those that it writes, each with its annotation.
-
-    They are those of its schemas: of a graph its input and output, of an agent or a function the annotations of its
-    first argument and of what it returns. What says nothing of itself reads and writes all keys of `EvalState`.
-    """
-    if (builder := getattr(node, "builder", None)) is not None:
-        return fields(builder.input_schema), fields(builder.output_schema)
-    function = node if inspect.isroutine(node) else type(node).__call__
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except Exception:  # whatever stands in a user's annotations
-        hints = {}
-    names = [p for p in inspect.signature(function).parameters if p != "self"]
-    first = hints.get(names[0]) if names else None
-    return fields(first), fields(hints.get("return"))
-
-
-def fields(schema: Any) -> Mapping[str, Any]:
-    """Key -> annotation of a TypedDict, a dataclass, a pydantic model, or a union of such; else of `EvalState`."""
-    if get_origin(schema) in (Union, UnionType):
-        parts = [part for part in get_args(schema) if part is not NoneType]
-        return {key: hint for part in parts for key, hint in fields(part).items()}
-    if not inspect.isclass(schema) or not getattr(schema, "__annotations__", None):
-        return vocabulary()
-    return get_type_hints(schema, include_extras=True)
-
-
-@lru_cache(maxsize=1)
-def vocabulary() -> Mapping[str, Any]:
-    """Key -> annotation of `EvalState`."""
-    from judgegraph.types import EvalState  # pydantic: no part of the import of names
-
-    return get_type_hints(EvalState, include_extras=True)

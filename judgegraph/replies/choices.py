@@ -27,7 +27,8 @@ from itertools import pairwise
 from typing import Literal
 
 from judgegraph.errors import settings_checked
-from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
+from judgegraph.replies.quotation import SPEECH, attributed, disowned
+from judgegraph.replies.reply import abstains, declines, refuses, undecided, unjudged
 from judgegraph.replies.sentences import (
     doubted,
     heads_a_rating,

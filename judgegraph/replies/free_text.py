@@ -29,22 +29,19 @@ from typing import TYPE_CHECKING, Any
 
 from judgegraph.errors import settings_checked
 from judgegraph.replies.choices import NEGATIVE, read_choice
-from judgegraph.replies.quotation import (
+from judgegraph.replies.quotation import SPEECH, attributed, blanked, disowned, enclosed, unquoted
+from judgegraph.replies.reply import (
     CRITERIA,
+    DECLINED,
     GIVEN,
     JUDGES,
-    SPEECH,
     abstains,
-    attributed,
-    blanked,
+    best_of,
     declines,
-    disowned,
-    enclosed,
     names_another,
     other_name,
     refuses,
     unjudged,
-    unquoted,
 )
 from judgegraph.replies.sentences import (
     WISHED,
@@ -630,7 +627,6 @@ def reason_without_value(text: str, span: tuple[int, int] | None) -> str:
 
 
 PROSE = 6000  # characters of the words around a form's answer, at either end
-DECLINED = "it declines to judge beside its JSON"
 _NOT_OWN = re.compile(  # a sentence that holds JSON and says that it is not the answer
     r"\b(?:refus\w{0,3}|never|(?:will|would|do|does|did|can|could|should|must)[ ]not|cannot|\w{2,6}n['’]t"
     r"|wrong|incorrect|not|anything[ ]but|instead|rather[ ]than|naive|another|inject\w{0,4}|embed\w{0,5}|hidden"
@@ -747,14 +743,6 @@ def objection(
     if len(numbers) == 1 and (other := restates(unquoted(behind), numbers[0])):
         return f"it says {other} behind its JSON, which says {numbers[0]:g}"
     return _of_pair(around, value)
-
-
-def best_of(schema: Mapping[str, Any]) -> set[float]:
-    """The greatest numbers that a form allows, one for each of its answers."""
-    inner = [*(schema.get("properties") or {}).values(), *schema.get("anyOf", ())]
-    inner += [schema["items"]] if schema.get("items") else []
-    own = [one for one in (*schema.get("enum", ()), schema.get("maximum")) if isinstance(one, int | float)]
-    return {best for one in inner for best in best_of(one)} | ({float(max(own))} if own else set())
 
 
 def says_bad(value: Any, schema: Mapping[str, Any]) -> bool:

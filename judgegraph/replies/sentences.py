@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from judgegraph.replies.quotation import CRITERIA, same_name
+from judgegraph.replies.reply import CRITERIA, same_name
 from judgegraph.replies.text import (
     CHANGES,
     NAME,

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judgegraph.replies.quotation import TURN_OPENS, own_turn, parts, refuses, unquoted
+from judgegraph.replies.quotation import unquoted
+from judgegraph.replies.reply import TURN_OPENS, own_turn, parts, refuses
 from judgegraph.types import Scale
 
 # Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
-
 
 WORDS = {
     word: float(value)

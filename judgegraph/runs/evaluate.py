@@ -27,13 +27,13 @@ from judgegraph.calls.budget import Budget, BudgetTracker, PriceUnknown, Spent
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger, LedgerError, ledger_name
 from judgegraph.calls.limits import Limits, limits_of_run
+from judgegraph.compiled import agents_of, check_stops, entered_at_once, keys, run_sync, without_checkpointer
 from judgegraph.data.samples import Samples, checked, data_of, how_many, mark_of
 from judgegraph.errors import ConfigError, DataError, handing_on, one_line
 from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices, sees
 from judgegraph.prompts.template import evidence_left_out
-from judgegraph.registry.lookup import agents_of, keys
 from judgegraph.runs.identity import (
     configuration,
     criteria_name,
@@ -47,7 +47,6 @@ from judgegraph.runs.identity import (
 from judgegraph.runs.item import CHECKSUMS, taken_again
 from judgegraph.runs.run import Run, seldom
 from judgegraph.runs.worker import OnItem, OnProgress, Work, units
-from judgegraph.sync import check_stops, entered_at_once, run_sync, without_checkpointer
 from judgegraph.trace.record import recorder, tracer, within
 from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Criterion, Sample

@@ -22,31 +22,25 @@ from pydantic import BaseModel
 
 from judgegraph import __version__, prompts
 from judgegraph.calls import Endpoint, Reader, name_of
+from judgegraph.compiled import MethodSpec, agents_of, several_of, spec_of
 from judgegraph.errors import bare, credentials, one_line, scrubbed, secrets_of
 from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import host_of
 from judgegraph.prompts.criteria import CriteriaSet, criteria_set, known_sets
-from judgegraph.registry import MethodSpec, spec_of
-from judgegraph.registry.lookup import agents_of, several_of
 from judgegraph.registry.shipped import brought_by
 from judgegraph.types import Criterion
+from judgegraph.wiring.check import is_ours, unwrapped
+from judgegraph.wiring.code import function_of
 
 # What a function or class of the caller's own does, as a digest of its source: another code, other results.
 
 
-BELOW = ("judgegraph", "pydantic", "pydantic_core", "openai", "httpx")
 SKIPPED = (FunctionType, type, ModuleType)  # followed where they are of the same module, else told by the source
 
 
 def digest(text: str) -> str:
     """8 hex digits."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-
-
-def is_ours(thing: Any) -> bool:
-    """Whether it comes with this package, with Python or with the libraries below us: a version says what it does."""
-    package = str(getattr(thing, "__module__", None) or "").partition(".")[0]
-    return package in BELOW or package in sys.stdlib_module_names or package.startswith(("langchain", "langgraph"))
 
 
 def brief(value: Any) -> Any:
@@ -71,22 +65,14 @@ def code_of(thing: Any, told: Callable[[Any], Any] = brief) -> str | None:
 def _outside(thing: Any) -> list[Any]:
     """A function or class, and all of its own module that it leads to; in the order it is met."""
     met: list[Any] = []
-    open_ = [_bare(thing)]
+    open_ = [unwrapped(thing)]
     while open_:
         one = open_.pop(0)
         if one in met or is_ours(one):
             continue
         met.append(one)
-        open_ += [_bare(found) for found in _used(one)]
+        open_ += [unwrapped(found) for found in _used(one)]
     return met
-
-
-def _bare(thing: Any) -> Any:
-    """A function without its wrappings, or the class of an object."""
-    while isinstance(thing, partial):
-        thing = thing.func
-    thing = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
-    return thing if isinstance(thing, FunctionType | type) else type(thing)
 
 
 def _used(one: Any) -> Iterator[Any]:
@@ -404,11 +390,6 @@ def nodes(graph: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         runs = function_of(node.runnable)
         yield f"{path}{name}", runs
         yield from nodes(runs, f"{path}{name}/")
-
-
-def function_of(runnable: Any) -> Any:
-    """What a node or a branch calls; the runnable itself where it is of another kind."""
-    return getattr(runnable, "func", None) or getattr(runnable, "afunc", None) or runnable
 
 
 def edges(graph: Any, path: str = "") -> list[str]:

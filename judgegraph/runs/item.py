@@ -29,11 +29,11 @@ from judgegraph.answers import (
     is_helper,
 )
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, RECANTED, SEVERAL, fallback_reason
+from judgegraph.compiled import WAITS, waits
 from judgegraph.data.samples import short_text_notes
 from judgegraph.errors import ScaleError, StateError, commonest, counted, in_words, one_line, status_text
 from judgegraph.prompts.template import SHOWING_EXAMPLES
-from judgegraph.replies.json_text import MENDED, RETAKEN
-from judgegraph.sync import WAITS, waits
+from judgegraph.replies.reply import MENDED, RETAKEN
 from judgegraph.types import (
     MEANT_AS_NUMBER,
     SAY_NOTHING,

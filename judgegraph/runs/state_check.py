@@ -18,8 +18,9 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config
 from pydantic import BaseModel
 
+from judgegraph.compiled import updates
 from judgegraph.errors import ConfigError, ScaleError, StateError, given_as, one_line, settings_checked
-from judgegraph.trace.record import STATUSES, updates
+from judgegraph.trace.record import STATUSES
 from judgegraph.trace.watched import NodeInfo, Scales, checks, copied
 from judgegraph.types import (
     Comparison,

@@ -16,12 +16,12 @@ from judgegraph.calls.budget import Budget, Spent
 from judgegraph.calls.context import CallContext, UnitCalls, outer
 from judgegraph.calls.context import unit as unit_calls
 from judgegraph.calls.limits import held_back, outages
+from judgegraph.compiled import final_state, waits
 from judgegraph.data.samples import Mark, mark_of
 from judgegraph.errors import AuthError, DataError, one_line
 from judgegraph.evidence import EVIDENCE
 from judgegraph.runs.item import STRIKE, Item, failed_item, failures, item_of, taken_again
 from judgegraph.runs.state_check import StateCheck
-from judgegraph.sync import final_state, waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
 from judgegraph.types import Criterion, Sample, Scale, weighted_overall

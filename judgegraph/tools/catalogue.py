@@ -15,10 +15,10 @@ from typing import Any, NotRequired, Protocol, TypeAlias
 from typing_extensions import TypedDict
 
 from judgegraph import registry
+from judgegraph.compiled import run_sync
 from judgegraph.errors import ConfigError, JudgegraphError, one_line, settings_checked
 from judgegraph.prompts.template import MOST_SAID
 from judgegraph.registry.lookup import is_file
-from judgegraph.sync import run_sync
 from judgegraph.trace.record import span
 from judgegraph.types import Finding, Json, Plan, Sample, sample_of
 

@@ -13,9 +13,10 @@ from typing import Any
 from judgegraph.answers import answer_keys, several
 from judgegraph.calls.budget import Budget, BudgetTracker, PartBudget, part_budget
 from judgegraph.calls.context import context
+from judgegraph.compiled import agents_of
 from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.models.judges import Endpoint
-from judgegraph.registry.lookup import agents_of, factory
+from judgegraph.registry.lookup import factory
 from judgegraph.tools.catalogue import About
 from judgegraph.types import Criterion, Finding, Sample, Score, Status
 

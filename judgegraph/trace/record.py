@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import IO, Any, Literal, TypeAlias, cast, get_args
 from uuid import UUID
 
+from judgegraph.compiled import updates
 from judgegraph.errors import DataError
 from judgegraph.shown import Shown, drawn
 from judgegraph.types import Score, Status
@@ -126,6 +127,8 @@ class RecordedTrace:
             at = self.spans[at.parent] if at.parent is not None else None
         return "/".join(reversed(names))
 
+
+UNTRACED, LOST = "no spans were recorded", "the last attempt was not recorded"  # why a sample has no steps
 
 # A step: a span with what it wrote and what was said, as every view shows it.
 
@@ -462,11 +465,6 @@ tracer: ContextVar[Any] = ContextVar("judgegraph_tracer", default=None)  # a `tr
 traced: ContextVar[tuple[Recorder, int] | None] = ContextVar("judgegraph_traced", default=None)  # its `within`
 
 
-def recording() -> bool:
-    """Whether anybody records what is done here: a run, or who traces plain graphs."""
-    return recorder.get() is not None or _here() is not None
-
-
 def _here() -> tuple[Recorder, int] | None:
     """The journey and the span that this is within, by who traces plain graphs."""
     found = tracer.get()
@@ -599,19 +597,6 @@ def _spare(one: Any, answered: Container[Any]) -> bool:
     return bool(one.member) or (one.stage != "final" and (one.criterion, one.of) in answered)
 
 
-def updates(update: Any) -> Iterator[tuple[str, Any]]:
-    """(key, value) of all that a node returned for the state: a mapping, an object with fields, a command, several."""
-    if type(update) is dict or isinstance(update, Mapping):
-        yield from update.items()
-    elif isinstance(update, list | tuple):
-        for one in update:
-            yield from updates(one)
-    elif hasattr(update, "_update_as_tuples"):  # a command
-        yield from update._update_as_tuples() if update.graph is None else ()
-    elif update is not None and getattr(type(update), "__annotations__", None):
-        yield from ((key, getattr(update, key)) for key in type(update).__annotations__ if hasattr(update, key))
-
-
 def sizes(state: Any) -> dict[str, int | None]:
     """Key of a state -> how many entries stand there, None where it holds one value."""
     if not isinstance(state, Mapping):
@@ -644,12 +629,3 @@ def _entry(key: str, value: Any) -> Any:
     if isinstance(value, _MANY):
         return len(value)
     return value if isinstance(value, _NUMBER) and abs(value) < LARGE else None  # nan is not either
-
-
-def node_at_work() -> str:
-    """The node that is running, subgraphs before it: "weigh/judge"; "" outside of a graph."""
-    from langchain_core.runnables.config import var_child_runnable_config
-
-    config = var_child_runnable_config.get() or {}
-    place = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
-    return "/".join(step.partition(":")[0] for step in place.split("|"))

@@ -17,7 +17,7 @@ from judgegraph.data.samples import DiskIndex, id_digest
 from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.runs.item import FINE, Item
 from judgegraph.trace.otel import CONVENTIONS, OtelSpan, Whose, as_json, clean, otel_spans
-from judgegraph.trace.record import line_at, recorded_trace
+from judgegraph.trace.record import UNTRACED, line_at, recorded_trace
 from judgegraph.traces.annotations import (
     NAMES,
     WHAT,
@@ -32,7 +32,6 @@ from judgegraph.traces.annotations import (
 )
 from judgegraph.traces.collector import CollectorSession, batches, environment_headers, secrets, shown_address
 from judgegraph.traces.read import (
-    UNTRACED,
     RunRecord,
     belongs,
     indexed,

@@ -23,13 +23,15 @@ from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.calls.types import Choice, unpacked
 from judgegraph.data.samples import UNTRUSTED, DiskIndex, id_digest
 from judgegraph.errors import DataError, one_line
-from judgegraph.replies.quotation import parts
+from judgegraph.replies.reply import parts
 from judgegraph.runs.folder import ITEMS, JOURNAL, LEDGER, NOTES, Folder
 from judgegraph.runs.item import FINE, LISTED, Item, answers, failures, has_status
 from judgegraph.runs.lines import DamagedLine, id_of_line, item_of_line, lines_that_stand
 from judgegraph.shown import Shown, drawn
 from judgegraph.trace.record import (
+    LOST,
     SPANS,
+    UNTRACED,
     RecordedTrace,
     Span,
     Step,
@@ -242,7 +244,6 @@ def _replies(choices: Iterable[Choice]) -> tuple[tuple[str, ...], tuple[str, ...
     return tuple(found), tuple(thoughts) if any(thoughts) else ()
 
 
-UNTRACED, LOST = "no spans were recorded", "the last attempt was not recorded"
 LOOKED_AT = 20_000
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from textwrap import wrap
 from typing import Literal
 
 from rich.cells import cell_len
@@ -67,27 +66,6 @@ def side_by_side(widths: Sequence[int], room: int) -> Iterator[range]:
 def plain(text: str) -> Text:
     """Inert: neither markup nor control characters."""
     return Text(printable(text))
-
-
-def say(text: str, *, err: bool = False) -> None:
-    """Print lines of a text, on a terminal folded to its width, what goes on further in; elsewhere as they are."""
-    console = Console(stderr=err, highlight=False)
-    whole = not (console.is_terminal or os.environ.get("COLUMNS", "").isdigit())
-    for line in text.splitlines():
-        further = " " * (len(line) - len(line.lstrip(" ")) + GAP)
-        folded = (
-            [line]
-            if whole
-            else wrap(
-                printable(line),
-                console.width,
-                subsequent_indent=further,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        )
-        for part in folded or [""]:
-            console.print(plain(part), soft_wrap=True)
 
 
 def put(console: Console, text: str, style: str = "") -> None:

@@ -17,8 +17,7 @@ from judgegraph.evidence import turn_text
 from judgegraph.runs.item import FINE, Item, ending, rival_overall
 from judgegraph.runs.run import OVERALL, TEXTS
 from judgegraph.runs.summary import LowestScores, LowScore
-from judgegraph.trace.record import Step
-from judgegraph.traces.read import LOST, UNTRACED
+from judgegraph.trace.record import LOST, UNTRACED, Step
 from judgegraph.types import Comparison, Correction, Rectification, Score, text_of
 from judgegraph.views.blocks import (
     Answers,

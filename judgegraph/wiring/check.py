@@ -5,17 +5,20 @@ It hides which checks there are and in what order they are asked.
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from judgegraph.compiled import agents_of, judges_of
 from judgegraph.errors import ConfigError, counted, settings_checked
 from judgegraph.models.judges import destination
-from judgegraph.registry.lookup import judges_of
 from judgegraph.types import Criterion
-from judgegraph.wiring.code import Finding
+from judgegraph.wiring.code import Finding, function_of
 
 if TYPE_CHECKING:
     from judgegraph.calls.estimate import CallCounts
@@ -324,3 +327,49 @@ def destinations(graph: Any) -> list[str]:
     Judges of assistants count too; what a node of the caller's own sends is not known here.
     """
     return list(dict.fromkeys(filter(None, map(destination, judges_of(graph)))))
+
+
+# Code that neither we nor the libraries below us wrote: what it does is known only by running it.
+
+
+BELOW = ("judgegraph", "pydantic", "pydantic_core", "openai", "httpx")
+
+
+def is_ours(thing: Any) -> bool:
+    """Whether it comes with this package, with Python or with the libraries below us: a version says what it does."""
+    package = str(getattr(thing, "__module__", None) or "").partition(".")[0]
+    return package in BELOW or package in sys.stdlib_module_names or package.startswith(("langchain", "langgraph"))
+
+
+def unwrapped(thing: Any) -> Any:
+    """A function without its wrappings, or the class of an object."""
+    while isinstance(thing, partial):
+        thing = thing.func
+    thing = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
+    return thing if isinstance(thing, FunctionType | type) else type(thing)
+
+
+def own_code(graph: Any, path: str = "") -> tuple[str, ...]:
+    """Such as ("node 'critique'", "what follows 'weigh/judge'"): nodes and choices between edges that are not ours.
+
+    Ours decide by what the manners of invented replies differ in. Others may look at anything in a reply.
+    """
+    builder = getattr(graph, "builder", None)
+    found: list[str] = []
+    for name, node in getattr(builder, "nodes", {}).items():
+        runs = function_of(node.runnable)
+        if hasattr(runs, "builder"):
+            found += own_code(runs, f"{path}{name}/")
+        elif not is_ours(unwrapped(runs)):
+            found.append(f"node '{path}{name}'")
+    for source, branches in getattr(builder, "branches", {}).items():
+        place = "the start" if source == "__start__" else f"'{path}{source}'"
+        if not all(is_ours(unwrapped(function_of(branch.path))) for branch in branches.values()):
+            found.append(f"what follows {place}")
+    return tuple(found)
+
+
+def runs_own(graph: Any) -> bool:
+    """Whether code of the caller's own runs in a graph, in a node or as a condition of `jg.critique(when=...)`."""
+    conditions = (getattr(agent, "when", None) for _, agent in agents_of(graph))
+    return bool(own_code(graph)) or any(getattr(when, "own", False) for when in conditions)

@@ -15,7 +15,7 @@ import networkx as nx
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START
 
-from judgegraph.registry import spec_of
+from judgegraph.compiled import spec_of
 from judgegraph.registry.lookup import makes_parts
 from judgegraph.types import Asked, EvalState, Sample
 from judgegraph.wiring.code import (
@@ -55,7 +55,7 @@ def _uncallable(runs: Any) -> str:
     """Why a function or an agent cannot be called with a state alone, "" where it can."""
     if hasattr(runs, "ainvoke") or not callable(runs):
         return str(getattr(type(runs), "NO_NODE", ""))
-    if maker := makes_parts(runs):
+    if (inspect.isroutine(runs) or hasattr(runs, "func")) and (maker := makes_parts(runs)):
         return f"is {maker}, which takes no state: call it, and add what it gives"
     try:
         found = inspect.signature(runs).parameters.values()

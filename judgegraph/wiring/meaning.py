@@ -14,8 +14,8 @@ import networkx as nx
 
 from judgegraph.agents.sage import Rectify
 from judgegraph.answers import ANSWERING, BALLOT, METRIC
+from judgegraph.compiled import spec_of
 from judgegraph.errors import one_line
-from judgegraph.registry import spec_of
 from judgegraph.types import Scale, Score
 from judgegraph.wiring.code import Finding, Source, functions, listed, mentions, source_of
 from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions, renamed_alone

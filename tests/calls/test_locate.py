@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.replies.json_text import spans
+from judgegraph.replies.reply import spans
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 Each table is a class of replies. None: unreadable; a number or a label: that, and no other.
 """
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,12 +12,13 @@ from hypothesis import strategies as st
 import judgegraph as jg
 from judgegraph.calls.asking import answer_schema, record
 from judgegraph.graphs import llm_score
+from judgegraph.replies import reply
 from judgegraph.replies.choices import read_choice
-from judgegraph.replies.free_text import read_rating
-from judgegraph.replies.json_text import parse
+from judgegraph.replies.free_text import objection, read_rating
 from judgegraph.testing import scripted
 
 PAIR = ("A", "B", "tie")
+parse = partial(reply.parse, objects=objection)
 OBJECT = '{"reason": "perfect", "score": 5}'
 FORM = record({"reason": {"type": "string"}, "score": answer_schema(jg.Scale.of("1-5"))})
 FENCED = f"```json\n{OBJECT}\n```"

@@ -14,7 +14,7 @@ from judgegraph.calls.types import Choice, Token, packed, unpacked
 from judgegraph.errors import ReplyError
 from judgegraph.replies.choices import read_choice
 from judgegraph.replies.free_text import read_rating
-from judgegraph.replies.quotation import parts
+from judgegraph.replies.reply import parts
 from judgegraph.types import Criterion, Scale
 
 FIVE = Scale.of("1-5")

@@ -3,13 +3,17 @@
 import contextlib
 import json
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.replies.json_text import MOST, parse
+from judgegraph.replies import reply
+from judgegraph.replies.free_text import objection
+from judgegraph.replies.reply import MOST
 
+parse = partial(reply.parse, objects=objection)
 KEYS = frozenset({"reason", "score"})
 GOOD = '{"reason": "r", "score": 4}'
 VALUE = {"reason": "r", "score": 4}

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from judgegraph.calls import Endpoint
 from judgegraph.cli import main
 from judgegraph.cli.options import graph_of, judge_of, value_of
+from judgegraph.compiled import agents_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import Samples, Temperature
-from judgegraph.registry.lookup import agents_of
 
 
 def built(method, *settings, criteria=None, judge=None):

@@ -9,12 +9,12 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Case, Evaluator, Scored
+from judgegraph.compiled import run_sync
 from judgegraph.compose import gate as module
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, sageval
 from judgegraph.prompts.criteria import criteria_set
 from judgegraph.runs.identity import configuration, differences
-from judgegraph.sync import run_sync
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Score, keyed
 

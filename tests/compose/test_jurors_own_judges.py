@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import judgegraph as jg
+from judgegraph.compiled import judges_of
 from judgegraph.errors import ConfigError, JudgegraphError
-from judgegraph.registry.lookup import judges_of
 
 MINI, LARGE, OTHER = "openai:gpt-4o-mini", "openai:gpt-4o", "openai:gpt-4.1"
 FILE = """

@@ -10,9 +10,9 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph.agents.evaluator import Case, Evaluator, Scored
 from judgegraph.agents.under_review import Critique, Reviewed
+from judgegraph.compiled import run_sync
 from judgegraph.compose.nodes import as_node
 from judgegraph.graphs import sageval
-from judgegraph.sync import run_sync
 from judgegraph.types import Criterion, EvalState, Rectification, Sample, Scale, Score, keyed
 
 QUICK = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])

@@ -10,12 +10,12 @@ from typing_extensions import TypedDict
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Sage
 from judgegraph.agents.scorer import Scorer
+from judgegraph.compiled import keys, vocabulary
 from judgegraph.compose.nodes import MetricNode, as_node
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, g_eval
 from judgegraph.graphs.sageval import builder
 from judgegraph.prompts.criteria import criteria_set
-from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Asked, Criterion, EvalState, Sample, Scores
 
 OWN = [Criterion(name="Own")]

@@ -11,11 +11,11 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.under_review import Critique, Reviewed
+from judgegraph.compiled import run_sync
 from judgegraph.compose import critique as module
 from judgegraph.errors import ConfigError
 from judgegraph.prompts.criteria import criteria_set
 from judgegraph.runs.identity import configuration, differences, signature
-from judgegraph.sync import run_sync
 from judgegraph.types import Rectification, Sample, Scale, Score, keyed
 
 SAMPLE = Sample(id="s1", query="Say when it opens.", source="It opens in May.", output="It opens in May.")

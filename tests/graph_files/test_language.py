@@ -9,9 +9,9 @@ from small_files import FILE, graph, written
 
 import judgegraph as jg
 from judgegraph.agents.critics import DevilsAdvocate
+from judgegraph.compiled import agents_of
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.build import graph_factory
-from judgegraph.registry.lookup import agents_of
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 

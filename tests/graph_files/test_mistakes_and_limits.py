@@ -9,10 +9,10 @@ from small_files import FILE, graph, written
 
 import judgegraph as jg
 from judgegraph.cli import main
+from judgegraph.compiled import agents_of
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.build import json_schema
 from judgegraph.graph_files.read import hint
-from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.identity import configuration, differences, signature
 from judgegraph.types import Sample
 

@@ -12,10 +12,11 @@ from judgegraph.agents.sage import Sage
 from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.calls import Reader
 from judgegraph.cli.options import graph_of
+from judgegraph.compiled import agents_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
 from judgegraph.prompts.criteria import criteria_set
-from judgegraph.registry.lookup import REGISTERED, agents_of
+from judgegraph.registry.lookup import REGISTERED
 from judgegraph.registry.shipped import CRITICS
 from judgegraph.runs.identity import configuration, signature
 from judgegraph.types import Criterion, Rectification, Sample, keyed

@@ -7,9 +7,9 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
+from judgegraph.compiled import run_sync
 from judgegraph.graphs.sageval import sageval
 from judgegraph.registry import METHODS, factory
-from judgegraph.sync import run_sync
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Finding, Plan, Rectification, Sample, Score, Suggestion, keyed
 

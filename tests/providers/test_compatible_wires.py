@@ -11,10 +11,10 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint
+from judgegraph.compiled import run_sync
 from judgegraph.doctor import examine
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import llm_score
-from judgegraph.sync import run_sync
 
 KEY = "canary-key-0123456789"
 JUDGES = {  # model, what stands behind the address of the stub, the package

@@ -6,10 +6,10 @@ import json
 import pytest
 
 import judgegraph as jg
+from judgegraph.compiled import run_sync
 from judgegraph.doctor import examine
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import llm_score
-from judgegraph.sync import run_sync
 
 pytestmark = [
     pytest.mark.long,

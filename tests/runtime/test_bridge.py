@@ -9,9 +9,9 @@ import time
 import pytest
 from small import process
 
-from judgegraph import sync as bridge
+from judgegraph import compiled as bridge
+from judgegraph.compiled import run_sync
 from judgegraph.errors import ConfigError
-from judgegraph.sync import run_sync
 
 
 def interrupt_soon(monkeypatch):

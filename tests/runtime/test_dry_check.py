@@ -15,7 +15,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.cli.main import main
-from judgegraph.planning.dry_check import dry_check
+from judgegraph.planning.dry_run import dry_check
 from judgegraph.types import EvalState, Sample
 
 SUMMARY = jg.criteria_set("summary").criteria

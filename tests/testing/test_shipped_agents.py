@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import judgegraph.agents
+from judgegraph.compiled import keys
 from judgegraph.errors import ConfigError
-from judgegraph.registry.lookup import keys
 from judgegraph.testing import check_agent
 from judgegraph.testing.conformance import SAMPLES, state_of
 from judgegraph.types import Sample

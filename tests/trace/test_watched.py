@@ -15,7 +15,7 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.sync import entered_at_once, final_state
+from judgegraph.compiled import entered_at_once, final_state
 from judgegraph.trace.record import SPANS, RecordedTrace, recorded_traces
 from judgegraph.trace.watched import copied
 

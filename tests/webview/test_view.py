@@ -666,7 +666,7 @@ def test_a_run_without_suggestions_says_so(tmp_path: Path):
 @pytest.fixture
 def large(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The run in a folder of its own, as one of which the index is kept."""
-    monkeypatch.setattr("judgegraph.webview.index_file.KEPT_FROM", 0)
+    monkeypatch.setattr("judgegraph.webview.index.KEPT_FROM", 0)
     shutil.copytree(folder, tmp_path / "runs/large")
     return tmp_path / "runs/large"
 

@@ -1,13 +1,21 @@
-"""The one bridge from synchronous callers to our coroutines; works inside a running loop too (notebooks)."""
+"""A compiled graph: what it tells of itself without being run, and how it goes to its end in one go.
+
+It holds the one bridge from synchronous callers to our coroutines too, which works inside a running loop (notebooks).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, is_dataclass, replace
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
 
 from judgegraph.errors import ConfigError, one_line
 
@@ -218,3 +226,134 @@ def check_stops(graph: Any, path: str = "") -> None:
             raise ConfigError(f"the graph stops at {nodes} and nobody would send it on: compile it without {setting}=")
     for name, node in getattr(getattr(graph, "builder", None), "nodes", {}).items():
         check_stops(node.runnable, f"{path}{name}/")
+
+
+def node_at_work() -> str:
+    """The node that is running, subgraphs before it: "weigh/judge"; "" outside of a graph."""
+    from langchain_core.runnables.config import var_child_runnable_config
+
+    config = var_child_runnable_config.get() or {}
+    place = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
+    return "/".join(step.partition(":")[0] for step in place.split("|"))
+
+
+def updates(update: Any) -> Iterator[tuple[str, Any]]:
+    """(key, value) of all that a node returned for the state: a mapping, an object with fields, a command, several."""
+    if type(update) is dict or isinstance(update, Mapping):
+        yield from update.items()
+    elif isinstance(update, list | tuple):
+        for one in update:
+            yield from updates(one)
+    elif hasattr(update, "_update_as_tuples"):  # a command
+        yield from update._update_as_tuples() if update.graph is None else ()
+    elif update is not None and getattr(type(update), "__annotations__", None):
+        yield from ((key, getattr(update, key)) for key in type(update).__annotations__ if hasattr(update, key))
+
+
+# What a graph must say of itself that its nodes and edges do not show.
+#
+# A method, a helper and a graph file declare it here once, for the uncompiled graph; what compiles that graph keeps it
+# as `builder`, so the declaration holds in a subgraph too. LangGraph's own `with_config(metadata=...)` would not do: it
+# is set on a compiled graph, so whoever compiles `builder(...)` himself would lose it, and every span would carry it.
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """What is declared of a graph.
+
+    Attributes:
+        settings: name -> value, of those that are not their defaults. They stand in the signature of a run.
+        own_nodes: nodes that these settings describe; the settings of other nodes' agents stand in the signature too.
+        given_nodes: nodes whose agent the user passed in, which the settings do not describe.
+        names_outputs: whether its output schema names what it gives; None where the schema tells.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    own_nodes: frozenset[str] = frozenset()
+    given_nodes: frozenset[str] = frozenset()
+    names_outputs: bool | None = None
+
+
+_DECLARED: WeakKeyDictionary[Any, MethodSpec] = WeakKeyDictionary()
+
+
+def declare(graph: Any, **changes: Any) -> None:
+    """Set fields of an uncompiled graph's `MethodSpec`; those that are not named stay as they are."""
+    _DECLARED[graph] = replace(_DECLARED.get(graph, MethodSpec()), **changes)
+
+
+def spec_of(graph: Any) -> MethodSpec | None:
+    """What was declared of a graph, compiled or not; None where nothing was."""
+    builder = getattr(graph, "builder", graph)
+    try:
+        return _DECLARED.get(builder)
+    except TypeError:  # no weak reference or no hash: never a graph of LangGraph's
+        return None
+
+
+# What a compiled graph tells of itself without being run: its agents, their judges, and the keys of its nodes.
+
+
+def agents_of(graph: Any) -> Iterator[tuple[str, Any]]:
+    """(node, agent) of every dataclass agent in a compiled graph, subgraphs included ("weigh/judge")."""
+    for name, node in getattr(getattr(graph, "builder", None), "nodes", {}).items():
+        runnable = node.runnable
+        if hasattr(runnable, "builder"):
+            yield from ((f"{name}/{inner}", agent) for inner, agent in agents_of(runnable))
+        for function in (getattr(runnable, "afunc", None), getattr(runnable, "func", None)):
+            if is_dataclass(function) and not isinstance(function, type):
+                yield name, function
+
+
+def judges_of(graph: Any) -> Iterator[Any]:
+    """Every judge that its agents ask, or the graphs of its assistants; several times where several do."""
+    for _, agent in agents_of(graph):
+        yield from several_of(agent, "judge", object)
+        offered = getattr(agent, "assistants", None)
+        for one in offered if isinstance(offered, Sequence) and not isinstance(offered, str) else ():
+            yield from judges_of(getattr(one, "graph", None))
+            yield from several_of(one, "judge", object)
+
+
+def several_of(agent: Any, name: str, kind: type) -> list[Any]:
+    """What an agent lists under the plural of a name, else what it has under the name."""
+    listed = getattr(agent, f"{name}s", None)
+    if isinstance(listed, tuple) and all(isinstance(one, kind) for one in listed):
+        return list(listed)
+    return [one] if (one := getattr(agent, name, None)) else []
+
+
+def keys(node: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The keys that a node reads and those that it writes, each with its annotation.
+
+    They are those of its schemas: of a graph its input and output, of an agent or a function the annotations of its
+    first argument and of what it returns. What says nothing of itself reads and writes all keys of `EvalState`.
+    """
+    if (builder := getattr(node, "builder", None)) is not None:
+        return fields(builder.input_schema), fields(builder.output_schema)
+    function = node if inspect.isroutine(node) else type(node).__call__
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except Exception:  # whatever stands in a user's annotations
+        hints = {}
+    names = [p for p in inspect.signature(function).parameters if p != "self"]
+    first = hints.get(names[0]) if names else None
+    return fields(first), fields(hints.get("return"))
+
+
+def fields(schema: Any) -> Mapping[str, Any]:
+    """Key -> annotation of a TypedDict, a dataclass, a pydantic model, or a union of such; else of `EvalState`."""
+    if get_origin(schema) in (Union, UnionType):
+        parts = [part for part in get_args(schema) if part is not NoneType]
+        return {key: hint for part in parts for key, hint in fields(part).items()}
+    if not inspect.isclass(schema) or not getattr(schema, "__annotations__", None):
+        return vocabulary()
+    return get_type_hints(schema, include_extras=True)
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> Mapping[str, Any]:
+    """Key -> annotation of `EvalState`."""
+    from judgegraph.types import EvalState  # pydantic: no part of the import of names
+
+    return get_type_hints(EvalState, include_extras=True)
