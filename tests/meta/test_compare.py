@@ -304,7 +304,7 @@ def test_texts_that_give_nothing_to_judge_are_told_with_the_figures_without_them
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda a, b: [a], "two to 12 runs"), (lambda a, b: "runs", "two to 12 runs"),
+        (lambda a, b: [a], "two to 12 runs"), (lambda a, b: "runs", "expected a list or a mapping"),
         (lambda a, b: {"runs": [a, b], "criteria": ["Tone"]}, "no run judges by Tone; there are Clarity"),
     ],
 )  # fmt: skip
