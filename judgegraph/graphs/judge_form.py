@@ -154,7 +154,7 @@ def _criteria(form: JudgeForm, criteria: CriteriaLike | None, shown: bool) -> Cr
     return found
 
 
-@handing_on("judgegraph.graphs.judge_form:builder", kinds={"form"})
+@handing_on(kinds={"form"})
 def judge_form(form: str | JudgeForm = "rating", **settings: Any) -> Any:
     """A judge of others as a graph of ours, compiled; settings as `builder` takes them.
 

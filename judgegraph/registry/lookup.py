@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from judgegraph import __version__
-from judgegraph.errors import ConfigError, JudgegraphError, meant_of, one_line, settings_checked
+from judgegraph.errors import ConfigError, JudgegraphError, handing_on, meant_of, one_line
 from judgegraph.registry.shipped import (
     KINDS,
     SHIPPED,
@@ -78,13 +78,13 @@ def register(kind: Kind, name: str) -> Callable[[T], T]:
     return keep
 
 
-@settings_checked
+@handing_on(kinds=())
 def method(name: str) -> Callable[[T], T]:
     """Makes a factory of graphs known as a method: `@jg.method("mine")`, then METHOD is `mine`."""
     return register("method", name)
 
 
-@settings_checked
+@handing_on(kinds=())
 def agent(name: str) -> Callable[[T], T]:
     """Makes an agent's class, or a function that builds an agent, known by a name, for graphs that take one by name.
 
@@ -93,13 +93,13 @@ def agent(name: str) -> Callable[[T], T]:
     return register("agent", name)
 
 
-@settings_checked
+@handing_on(kinds=())
 def critic(name: str) -> Callable[[T], T]:
     """As `agent`, for one that reads scores and writes rectifications: `sageval(critic="mine")`."""
     return register("critic", name)
 
 
-@settings_checked
+@handing_on(kinds=())
 def assistant(name: str) -> Callable[[T], T]:
     """Makes an assistant evaluator known by a name: an object, a class or a function that makes one.
 

@@ -90,7 +90,7 @@ def test_a_setting_given_by_hand_comes_before_its_own():
     ("arguments", "said"),
     [
         (["coascore-5", "-s", "aspects=0"], "coascore-5: aspects: expected a whole number from 1 to 100, got 0"),
-        (["coascore-5", "-s", "aspect=7"], "coascore-5 has no setting aspect; known: aspects"),
+        (["coascore-5", "-s", "aspect=7"], "coascore-5 has no setting aspect; did you mean 'aspects'?"),
         (["coascore-6"], "no method 'coascore-6'; did you mean 'coascore-5'"),
         (["coascore-no-scores", "-s", "fuse=average"], "fuse: 'average' needs scores"),
         (["coascore-inter", "-s", "chain=other"], "expected 'generated' or 'inter', got 'other'"),
