@@ -344,8 +344,8 @@ def handing_on(*rest: Callable[..., Any] | str, kinds: Collection[str] | None = 
 
 def _takes(
     call: Callable[..., Any], first: int, rest: Iterable[Callable[..., Any] | str]
-) -> tuple[Mapping[str, inspect.Parameter], tuple[Callable[..., Any], ...]]:  # fmt: skip
-    """Name -> parameter, those of what it hands on with them, and what that is."""
+) -> tuple[inspect.Signature, tuple[Callable[..., Any], ...]]:  # fmt: skip
+    """Its parameters with those of what it hands on, and what that is."""
     found = {one.name: one for one in [*inspect.signature(call).parameters.values()][first:]}
     others = tuple(pkgutil.resolve_name(one) if isinstance(one, str) else one for one in rest)
     for other in others:
@@ -355,24 +355,24 @@ def _takes(
         found |= {
             one.name: one.replace(kind=one.KEYWORD_ONLY, default=None) for one in more if one.name not in found
         }  # fmt: skip
-    return found, others
+    return inspect.Signature(list(found.values())), others
 
 
 def refuse_wrong(
-    made: Any, takes: Mapping[str, inspect.Parameter], rest: Iterable[Callable[..., Any]], args: Sequence[Any],
+    made: Any, signature: inspect.Signature, rest: Iterable[Callable[..., Any]], args: Sequence[Any],
     given: Mapping[str, Any], kinds: Collection[str] | None = None,
 ) -> None:  # fmt: skip
     """
     Raises:
         ConfigError: something is not to be made with these arguments; a line for each that is wrong.
     """
-    name = made.__name__
+    name, takes = made.__name__, signature.parameters
     known = [one.name for one in takes.values() if one.kind in BY_NAME]
     any_more = any(one.kind is one.VAR_KEYWORD for one in takes.values())
     if not any_more and (unknown := [key for key in given if key not in known]):
         raise ConfigError(f"{name} has no setting '{one_line(unknown[0], 60)}'{meant_of(unknown[0], known)}")
     try:
-        values = inspect.Signature(list(takes.values())).bind(*args, **given).arguments
+        values = signature.bind(*args, **given).arguments
     except TypeError as error:
         named = f"; by name: {name}({known[0]}=...)" if args and known else ""
         raise ConfigError(f"{name}: {error}{named}") from None
@@ -423,14 +423,21 @@ def misfit(hint: Any, value: Any) -> str:
     """
     if isinstance(value, str) and ONE_NAME in getattr(hint, "__metadata__", ()):
         return ""
-    kinds = leaves(hint)
-    if all(_is_known(kind) for kind in kinds) and not any(_fits(kind, value) for kind in kinds):
+    kinds = _kinds(hint)
+    if kinds and not any(_fits(kind, value) for kind in kinds):
         wants = [expected(Union[tuple(k for k in kinds if is_plain(k))])] if any(map(is_plain, kinds)) else []  # noqa: UP007
         wants += [_named(kind) for kind in kinds if not is_plain(kind)]
         lone = any(get_origin(kind) is Sequence and not misfit(get_args(kind)[0], value) for kind in kinds)
         got = one_line(repr(value), 80) if isinstance(value, SHOWN_AS_IT_IS) else given_as(value)
         return f"expected {' or '.join(wants)}, got {got}{'; one goes in a list: [...]' if lone else ''}"
     return ""
+
+
+@lru_cache(maxsize=1024)
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    """Its members, where what a value is can be told of each; else ()."""
+    kinds = leaves(hint)
+    return kinds if all(map(_is_known, kinds)) else ()
 
 
 def _is_known(kind: Any) -> bool:
@@ -479,6 +486,7 @@ def leaves(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
+@lru_cache(maxsize=1024)
 def is_plain(hint: Any) -> bool:
     """Numbers, texts, switches, listed values, and none."""
     return all(leaf in PLAIN or get_origin(leaf) is Literal for leaf in leaves(hint))
