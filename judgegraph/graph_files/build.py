@@ -896,6 +896,5 @@ def _setting(use: Use, name: str) -> dict[str, Any]:
         return {key: value for key, value in TypeAdapter(annotation).json_schema().items() if key != "title"}
     for kind in kinds:
         if isinstance(kind, type) and is_dataclass(kind):
-            inner: dict[str, Any] = {key: {} for key in hints_of(kind)}
-            return {"anyOf": [{"type": "string"}, {"type": "object", "properties": inner}]}
+            return {"anyOf": [{"type": "string"}, {"type": "object", "properties": {k: {} for k in hints_of(kind)}}]}
     return {}
