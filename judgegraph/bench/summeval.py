@@ -131,7 +131,7 @@ def _read(path: Path) -> tuple[str, dict[str, str], dict[str, str | None], dict[
     for line, row in enumerate(read_lines(path), 1):
         where = f"{path}, row {line}"
         key = f"{field(row, 'id', where, str)}/{'-'.join(field(row, f'system_{n}', where, str) for n in (1, 2))}"
-        letter = read_choice(field(row, "resp", where, str), "ABC").value
+        letter = read_choice(field(row, "resp", where, str), ["A", "B", "C"]).value
         verdict = VERDICTS.get(str(letter))
         swapped = field(row, "swapped", where, bool)
         (second if swapped else first)[key] = TURNED.get(verdict or "") if swapped else verdict
@@ -220,7 +220,7 @@ def replies(path: Path) -> dict[Key, str]:
 #     stars: the word before "star". letters: the reply is the letter.
 
 
-LETTERS, WORDS = "ABCDE", ("one", "two", "three", "four", "five")
+LETTERS, WORDS = ("A", "B", "C", "D", "E"), ("one", "two", "three", "four", "five")
 DIGITS, CUES = "12345", ("score", "scoring")
 SCALE = Scale(low=1, high=5)
 SILENT = -1.0  # what counts, with their rules, where a reply has no number
@@ -240,7 +240,7 @@ def ours(text: str, prompt: str) -> tuple[float | None, str]:
 def theirs(text: str, prompt: str) -> tuple[float | None, str]:
     """Value and status by the authors' rules."""
     if prompt.endswith("mcq"):
-        place = LETTERS.find(text.strip()[:1]) if text.strip() else -1
+        place = "".join(LETTERS).find(text.strip()[:1]) if text.strip() else -1
         value = place + 1.0 if place >= 0 else None
     elif prompt == "stareval":
         value = _first(token for token, after in pairwise(_tokens(text)) if after.startswith("star"))

@@ -10,10 +10,10 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 from judgegraph.data.samples import Samples, column_list, spelt
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ONE_NAME, ConfigError, DataError, one_line
 from judgegraph.types import MEANT_AS_NUMBER, SAY_NOTHING, Criterion, Verdict, names_of
 
 if TYPE_CHECKING:
@@ -264,15 +264,15 @@ class Columns:
     """
 
     id: str | None = None
-    human: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
+    human: Annotated[tuple[str, ...], ONE_NAME] = ()
+    metrics: Annotated[tuple[str, ...], ONE_NAME] = ()
     group: str | None = None
     system: str | None = None
     criterion: str | None = None
     exchanged: Mapping[str, str] = field(default_factory=dict)
     kind: Kind | None = None
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    order: tuple[str, ...] = ()
+    order: Annotated[tuple[str, ...], ONE_NAME] = ()
     swap_back: bool = False
 
     def __post_init__(self) -> None:

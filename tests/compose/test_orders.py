@@ -135,7 +135,7 @@ def test_a_sample_without_a_rival_is_asked_in_no_order():
 def test_what_is_no_pair_judge_or_asks_both_orders_itself_is_refused():
     with pytest.raises(ConfigError, match="a pair judge writes 'comparisons'"):
         jg.orders("llm-score")
-    with pytest.raises(ConfigError, match="combine: expected 'agree-else-tie' or 'mean', got 'vote'"):
+    with pytest.raises(ConfigError, match=r"combine: expected '.*' or '.*', got 'vote'"):
         jg.orders(Longer(), combine="vote")
     with pytest.raises(ConfigError, match="asks in both orders by itself"):
         jg.evaluate(jg.orders(Both()), [PAIR])

@@ -166,7 +166,7 @@ def test_a_line_of_the_template_in_a_judged_text_is_found():
             "kind: pair\nreader: double-brackets\nlabels: [1, 2]\n",
             "key 'labels': expected a list of texts; put 'quotes'",
         ),
-        ("kind: duel\nreader: double-brackets\n", "kind is one of 'single', 'pair', got 'duel'"),
+        ("kind: duel\nreader: double-brackets\n", "kind: expected 'single' or 'pair', got 'duel'"),
         ("kind: single\nreader: rating-line\nscale: five\n", "scale: "),
         ("- a list\n", "a form is a mapping"),
         ("kind: [\n", "a form is a YAML file"),

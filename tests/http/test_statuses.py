@@ -8,6 +8,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 import judgegraph as jg
+from judgegraph.errors import status_text
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.report import graph as graph_parts
 from judgegraph.trace.record import SPANS, recorded_traces
@@ -60,7 +61,7 @@ def test_a_fault_of_a_reply_is_the_status_of_its_call_and_reaches_its_node(
     assert (times.failed_calls > 0) == (set(calls) != {"ok"})
     (grid,) = [block for block in graph_parts.graph_part(run).blocks if isinstance(block, Grid)]
     row = dict(zip(grid.head, grid.rows[0], strict=True))
-    assert row["Failed runs"] == ("0" if node == "ok" else f"1 ({node} 1)")
+    assert row["Failed runs"] == ("0" if node == "ok" else f"1 ({status_text(node)} 1)")
     assert row["Failed calls"] == str(times.failed_calls)
 
 

@@ -261,7 +261,7 @@ def test_what_cannot_be_sent_is_told_before_anything_is(
     forms: jg.Run, taker: Taker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     for scores, url, why in (
-        ("langfuse", taker.url, "ends in /api/public/otel"), ("mlflow", taker.url, "one of auto, none, phoenix"),
+        ("langfuse", taker.url, "ends in /api/public/otel"), ("mlflow", taker.url, "scores: expected 'auto', 'none'"),
     ):  # fmt: skip
         with pytest.raises(jg.ConfigError, match=why):
             forms.export_otel(url, scores=scores)  # type: ignore[arg-type]

@@ -386,7 +386,7 @@ def test_a_limit_that_opentelemetry_cannot_read_is_told_in_a_line(forms: jg.Run,
 
 @pytest.mark.parametrize("samples", ["onboarding", [], [5], 5])
 def test_samples_are_ids(samples: Any, forms: jg.Run):
-    with pytest.raises(jg.ConfigError, match="samples: ids of samples"):
+    with pytest.raises(jg.ConfigError, match=r"samples: (ids of samples|expected none or a list)"):
         forms.export_otel(exporter=InMemorySpanExporter(), samples=samples)
 
 

@@ -302,7 +302,7 @@ async def test_a_ledger_that_cannot_be_written_costs_a_warning_and_no_call(tmp_p
 
 @pytest.mark.parametrize("bad", [None, "", 3, "a\0b"])
 def test_a_folder_has_a_name(bad: Any):
-    with pytest.raises(jg.ConfigError, match="a folder has a name"), jg.tracing(bad):
+    with pytest.raises(jg.ConfigError, match=r"a folder has a name|expected"), jg.tracing(bad):
         pass
 
 
@@ -413,7 +413,7 @@ async def test_where_warnings_are_errors_what_was_raised_within_is_heard(tmp_pat
 @pytest.mark.parametrize("redact", [None, 5, "texts", ("prompts",)])
 def test_what_is_not_kept_is_a_list(redact: Any, tmp_path: Path):
     with (
-        pytest.raises(jg.ConfigError, match="redact is a list of what is not kept"),
+        pytest.raises(jg.ConfigError, match=r"redact(: expected| is a list)"),
         jg.tracing(tmp_path, redact=redact),
     ):
         pass

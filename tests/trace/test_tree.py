@@ -34,7 +34,7 @@ graph sageval  3.1 s  1 model call
 │           reply 1: Yes.
 │           reply 2: No.
 ├── tool rouge-l  3.0 s  gave 0.3333  skipped
-└── node rectify  0.2 ms  agent_error
+└── node rectify  0.2 ms  agent error
     ValueError: no"""
 
 
