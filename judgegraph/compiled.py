@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, is_dataclass, replace
-from functools import lru_cache
-from types import NoneType, UnionType
+from functools import lru_cache, partial
+from types import FunctionType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
@@ -357,3 +358,28 @@ def vocabulary() -> Mapping[str, Any]:
     from judgegraph.types import EvalState  # pydantic: no part of the import of names
 
     return get_type_hints(EvalState, include_extras=True)
+
+
+# Whose code something is.
+
+
+BELOW = ("judgegraph", "pydantic", "pydantic_core", "openai", "httpx")
+
+
+def function_of(runnable: Any) -> Any:
+    """What a node or a branch calls; the runnable itself where it is of another kind."""
+    return getattr(runnable, "func", None) or getattr(runnable, "afunc", None) or runnable
+
+
+def is_ours(thing: Any) -> bool:
+    """Whether it comes with this package, with Python or with the libraries below us: a version says what it does."""
+    package = str(getattr(thing, "__module__", None) or "").partition(".")[0]
+    return package in BELOW or package in sys.stdlib_module_names or package.startswith(("langchain", "langgraph"))
+
+
+def unwrapped(thing: Any) -> Any:
+    """A function without its wrappings, or the class of an object."""
+    while isinstance(thing, partial):
+        thing = thing.func
+    thing = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
+    return thing if isinstance(thing, FunctionType | type) else type(thing)

@@ -22,15 +22,13 @@ from pydantic import BaseModel
 
 from judgegraph import __version__, prompts
 from judgegraph.calls import Endpoint, Reader, name_of
-from judgegraph.compiled import MethodSpec, agents_of, several_of, spec_of
+from judgegraph.compiled import MethodSpec, agents_of, function_of, is_ours, several_of, spec_of, unwrapped
 from judgegraph.errors import bare, credentials, one_line, scrubbed, secrets_of
 from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import host_of
 from judgegraph.prompts.criteria import CriteriaSet, criteria_set, known_sets
 from judgegraph.registry.shipped import brought_by
 from judgegraph.types import Criterion
-from judgegraph.wiring.check import is_ours, unwrapped
-from judgegraph.wiring.code import function_of
 
 # What a function or class of the caller's own does, as a digest of its source: another code, other results.
 

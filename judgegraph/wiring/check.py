@@ -5,20 +5,17 @@ It hides which checks there are and in what order they are asked.
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.compiled import agents_of, judges_of
+from judgegraph.compiled import agents_of, function_of, is_ours, judges_of, unwrapped
 from judgegraph.errors import ConfigError, counted, settings_checked
 from judgegraph.models.judges import destination
 from judgegraph.types import Criterion
-from judgegraph.wiring.code import Finding, function_of
+from judgegraph.wiring.code import Finding
 
 if TYPE_CHECKING:
     from judgegraph.calls.estimate import CallCounts
@@ -330,23 +327,6 @@ def destinations(graph: Any) -> list[str]:
 
 
 # Code that neither we nor the libraries below us wrote: what it does is known only by running it.
-
-
-BELOW = ("judgegraph", "pydantic", "pydantic_core", "openai", "httpx")
-
-
-def is_ours(thing: Any) -> bool:
-    """Whether it comes with this package, with Python or with the libraries below us: a version says what it does."""
-    package = str(getattr(thing, "__module__", None) or "").partition(".")[0]
-    return package in BELOW or package in sys.stdlib_module_names or package.startswith(("langchain", "langgraph"))
-
-
-def unwrapped(thing: Any) -> Any:
-    """A function without its wrappings, or the class of an object."""
-    while isinstance(thing, partial):
-        thing = thing.func
-    thing = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
-    return thing if isinstance(thing, FunctionType | type) else type(thing)
 
 
 def own_code(graph: Any, path: str = "") -> tuple[str, ...]:

@@ -35,11 +35,6 @@ from judgegraph.types import EvalState
 DEPTH = 3  # of functions that call functions
 
 
-def function_of(runnable: Any) -> Any:
-    """What a node or a branch calls; the runnable itself where it is of another kind."""
-    return getattr(runnable, "func", None) or getattr(runnable, "afunc", None) or runnable
-
-
 def hints_of(function: Any) -> dict[str, Any]:
     """Annotations of a function, or of an object's `__call__`; none where they cannot be resolved."""
     if isinstance(function, partial):

@@ -15,7 +15,7 @@ import networkx as nx
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START
 
-from judgegraph.compiled import spec_of
+from judgegraph.compiled import function_of, spec_of
 from judgegraph.registry.lookup import makes_parts
 from judgegraph.types import Asked, EvalState, Sample
 from judgegraph.wiring.code import (
@@ -23,7 +23,6 @@ from judgegraph.wiring.code import (
     Keys,
     Severity,
     Source,
-    function_of,
     hints_of,
     keys_of,
     listed,

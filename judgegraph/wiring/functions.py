@@ -16,6 +16,7 @@ from langgraph.graph import END
 from langgraph.types import Command, Send
 from pydantic import BaseModel
 
+from judgegraph.compiled import function_of
 from judgegraph.wiring.code import (
     COMPREHENSIONS,
     GROWING,
@@ -23,7 +24,6 @@ from judgegraph.wiring.code import (
     UNKNOWN,
     Keys,
     Source,
-    function_of,
     functions,
     hints_of,
     may_send_nothing,

@@ -23,6 +23,7 @@ from langgraph.graph import END, START
 
 from judgegraph import prompts
 from judgegraph.answers import Precedence
+from judgegraph.compiled import function_of
 from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
 from judgegraph.prompts.template import JUDGED, MAY_HAVE
@@ -31,7 +32,6 @@ from judgegraph.wiring.code import (
     Finding,
     Keys,
     Source,
-    function_of,
     hints_of,
     listed,
     members,

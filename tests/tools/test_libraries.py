@@ -278,7 +278,7 @@ def test_what_is_wrong_is_one_line_that_says_what_to_do(tmp_path):
         unieval(question="is it", sections={"document": "source"})
     with pytest.raises(ConfigError, match="sections: no field 'fact'"):
         unieval(question="is it", sections={"summary": "output", "fact": "fact"})
-    with pytest.raises(ConfigError, match="each is one of text, mean, sum, got 'sentence'"):
+    with pytest.raises(ConfigError, match="each: expected 'text', 'mean' or 'sum', got 'sentence'"):
         unieval(question="is it", each="sentence")
     pytest.importorskip("transformers")
     with pytest.raises(ConfigError, match=r"bartscore: .* cannot be loaded"):
