@@ -36,7 +36,8 @@ ci: lint types                   ## the fast suite and the slow one, collected o
 	$(PY) -m pytest -n 2 -m "not long and not soak"
 
 long:                            ## one long test of each kind, pages in a browser: what CI adds
-	$(PY) -m pytest -n 2 --dist loadfile -m "long and not soak" $(ONE_OF_EACH) tests/browser
+	$(PY) -m pytest -n 2 --dist loadfile -m "long and not soak" $(ONE_OF_EACH)
+	$(PY) -m pytest -n 2 -m "long and not soak" tests/browser
 
 soak:                            ## all that `make check` leaves out, whole tables and a run killed a hundred times: an hour
 	$(PY) -m pytest -n 2 -m "(slow or long or soak) and not browser" $(ALONE:%=--ignore=%)
