@@ -378,7 +378,8 @@ def refuse_wrong(
         raise ConfigError(f"{name}: {error}{named}") from None
     asked = values if kinds is None else values.keys() & kinds
     chosen = {key: values[key] for key in asked if values[key] is not takes[key].default}
-    hints = {key: hint for one in (*rest, made) for key, hint in _hints(one).items()} if chosen else {}
+    hints = {key: hint for one in rest for key, hint in _hints(one).items() if is_plain(hint)} if chosen else {}
+    hints |= _hints(made) if chosen else {}  # what it hands on may take lists for the one that it makes of them
     found = [(key, misfit(hints[key], value)) for key, value in chosen.items() if key in hints]
     found += [("name", "expected a name, got ''")] if isinstance(made, type) and chosen.get("name") == "" else []
     if wrong := [f"{name}: {key}: {why}" for key, why in found if why]:
@@ -448,16 +449,24 @@ def _is_known(kind: Any) -> bool:
 
 def _fits(kind: Any, value: Any) -> bool:
     if is_plain(kind):
+        value = bool(value) if type(value).__name__ in ("bool", "bool_") else value  # a switch of NumPy's too
         counts = hasattr(value, "__index__") and not isinstance(value, bool)  # a number of NumPy's too
         try:
             _adapter(kind).validate_python(operator.index(value) if counts else value, strict=True)
-        except ValidationError:
+        except (ValidationError, TypeError):
             return False
         return True
     origin, within = get_origin(kind) or kind, get_args(kind)
     if origin is Sequence and isinstance(value, list | tuple) and within and is_plain(within[0]):
         return all(_fits(leaf, one) for one in value for leaf in leaves(within[0])[:1]) or len(leaves(within[0])) > 1
-    return isinstance(value, origin) and not (origin in (Sequence, Iterable) and isinstance(value, str | bytes))
+    if origin in (Sequence, Iterable, list, tuple):  # whatever can be gone through, but no text and no value of ours
+        return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and not is_value(value)
+    return isinstance(value, origin)
+
+
+def is_value(thing: Any) -> bool:
+    """A value with fields, which can be gone through too, and is no list."""
+    return hasattr(type(thing), "model_fields")
 
 
 @lru_cache(maxsize=256)

@@ -236,8 +236,10 @@ def _elsewhere(found: dict[str, Any], more: dict[str, Any], *, said: bool) -> No
     elif lost := next((key for key in _TEXT_NAMES if isinstance(more.get(key), str) and more[key].strip()), ""):
         raise ValueError(f"a turn has its text in content, and here it stands in '{lost}': name it content")
     for key in more if not found["content"] else ():
-        if key not in _SAYS and (near := get_close_matches(key.casefold(), _SAYS, 1, 0.8)):
-            raise ValueError(f"a turn without content and calls has the key '{key[:40]}': did you mean '{near[0]}'?")
+        if key not in _SAYS and (near := get_close_matches(str(key).casefold(), _SAYS, 1, 0.85)):
+            raise ValueError(
+                f"a turn without content and calls has the key '{str(key)[:40]}': did you mean '{near[0]}'?"
+            )
 
 
 _SHAREGPT = ("human", "gpt", "system", "tool", "function_call", "observation")

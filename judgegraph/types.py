@@ -377,7 +377,8 @@ class Exemplar(Value):
 def _levels(given: Any) -> Any:
     """(value or label, what it means) of a mapping, or of pairs."""
     pairs = given.items() if isinstance(given, Mapping) else given or ()
-    if not isinstance(pairs, Iterable) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in pairs):
+    pairs = tuple(pairs) if isinstance(pairs, Iterable) else (None,)
+    if not all(isinstance(one, list | tuple) and len(one) == 2 for one in pairs):
         raise ValueError("levels are a mapping of each value or label to what it means")
     return tuple((_level_name(name), str(text)) for name, text in pairs)
 
@@ -762,7 +763,11 @@ def once() -> Any:
     class Once(LastValue[Any]):
         def update(self, values: Sequence[Any]) -> bool:
             first = values[:1]
-            return super().update(first if all(one is first[0] or one == first[0] for one in values) else values)
+            try:
+                alike = all(one is first[0] or one == first[0] for one in values)
+            except ValueError:  # arrays tell no one truth of all their cells
+                alike = False
+            return super().update(first if alike else values)
 
     return Once
 

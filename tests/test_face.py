@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import judgegraph as jg
@@ -152,3 +153,19 @@ def test_a_value_is_refused_in_one_sentence_without_an_address():
         with pytest.raises(JudgegraphError) as refused:
             make()
         assert str(refused.value) == said
+
+
+def test_what_can_be_gone_through_is_taken_where_a_list_is(tmp_path: Path):
+    one, two = (jg.Criterion(name=name, scale="1-5", levels=zip([1, 5], ["low", "high"], strict=True)) for name in "ab")
+    assert one.levels == (("1", "low"), ("5", "high"))
+    for given in ([one, two], iter([one, two]), {"x": one, "y": two}.values(), (each for each in (one, two))):
+        assert len(jg.criteria_set(given).criteria) == 2
+    table = tmp_path / "scores.csv"
+    table.write_text("id,h1,h2,m\n" + "".join(f"{n},{n % 5},{n % 4},{n % 5}\n" for n in range(12)))
+    for names in (["h1", "h2"], ("h1", "h2"), np.array(["h1", "h2"])):
+        found = jg.read_table(table, human=names, metrics=["m"])
+        jg.agreement(found, coefficients=["pearson"], resamples=50)
+    assert jg.Reader("mean", samples=np.int64(4)).samples == 4
+    for wrong in (int, np.array([1, 2])):
+        with pytest.raises(jg.ConfigError, match="samples"):
+            jg.Reader("mean", samples=wrong)  # type: ignore[arg-type]

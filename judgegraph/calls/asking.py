@@ -536,7 +536,7 @@ SENT = frozenset(("temperature", "top_p", "max_tokens", "seed", "reasoning_effor
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
     """The agent's settings over the endpoint's; zero is a setting, None is not. A max_tokens of 0 is no limit."""
     for key in settings.keys() - SENT:
-        if near := get_close_matches(key, SENT, 1, 0.75):
+        if near := get_close_matches(key, SENT, 1, 0.85):
             raise ConfigError(f"ask has no setting '{one_line(key, 60)}'; did you mean '{near[0]}'?")
     endpoint = judge.endpoint
     found = {

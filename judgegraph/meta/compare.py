@@ -160,8 +160,10 @@ class RunComparison(Shown):
         """How a run's answers by a criterion agree with people, by the first statistic; of agents that answer side by
         side a row for each, named "run: agent". None alone where nothing is known."""
         found: dict[str, Row | None] = {}
+        longer = [one.name for one in self.runs if one.name.startswith(f"{run}: ")]  # other runs, and no agents of it
         for row in self.agreement.rows if self.agreement else ():
-            mine = row.metric == run or row.metric.startswith(f"{run}: ")
+            others = any(row.metric == name or row.metric.startswith(f"{name}: ") for name in longer)
+            mine = row.metric == run or (row.metric.startswith(f"{run}: ") and not others)
             if mine and row.criterion.casefold() == criterion.casefold():
                 found.setdefault(row.metric, row)
         return [*found.values()] or [None]
@@ -270,7 +272,7 @@ class _Held:
                 self.scales.setdefault(key, set()).add(score.scale.unit if score.scale else "")
             elif score.label is not None:
                 self.labels.setdefault(key, score.criterion)
-            else:
+            elif score.of == "output":
                 self.unread.setdefault(key, Counter())[score.status] += 1
         if item.status == "ok" and item.verdict is not None:
             found[VERDICT] = [WON[item.verdict]]
@@ -458,7 +460,7 @@ def _keys(held: Sequence[_Held], criteria: Sequence[str], notes: list[str]) -> l
     alone = [
         (key, names[0]) for key, names in with_numbers.items() if len(names) == 1 and (not wanted or key in wanted)
     ]
-    lost = [(key, who, one) for key, who in alone for one in held if key in one.unread]
+    lost = [(key, who, one) for key, who in alone for one in held if key in one.unread and key not in one.names]
     for key, who, one in lost:
         why = ", ".join(f"{count:,} {status}" for status, count in one.unread[key].most_common(3))
         notes.append(f"{one_line(key, 60)}: no answer of {one.row.name} could be read ({why}) to hold beside {who}'s")

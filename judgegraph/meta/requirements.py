@@ -224,7 +224,7 @@ def outcomes(
     found: list[list[float | None]] = [[] for _ in required]
     groups: list[str | None] = []
     seen: dict[str, str] = {}
-    scales: dict[str, Scale | None] = {}
+    scales: dict[str, list[Scale | None]] = {}
     judged = False
     for item in items:
         answers = [score for score in answers_of(item) if score.of == "output"] if item.sample.rival is None else []
@@ -233,14 +233,17 @@ def outcomes(
         group = item.sample.meta.get("group")
         groups.append(None if group is None else str(group))
         seen.update({same_key(score.criterion): score.criterion for score in answers})
-        scales.update({same_key(score.criterion): score.scale for score in answers if score.answer is not None})
+        for score in answers:
+            known = scales.setdefault(same_key(score.criterion), [])
+            known += [score.scale] if score.answer is not None and score.scale not in known else []
         judged = judged or any(score.answer is not None for score in answers)
         for values, one in zip(found, required, strict=True):
             values.append(one.met_by(answers))
-    required = [one.on(scales.get(same_key(one.name))) for one in required]
+    on = [scales.get(same_key(one.name), []) for one in required]
+    required = [one.on(known[0]) if len(known) == 1 else one for one, known in zip(required, on, strict=True)]
     held = [
-        _outcome(one, values, groups, seen, absent, scales.get(same_key(one.name)), judged=judged)
-        for one, values in zip(required, found, strict=True)
+        _outcome(one, values, groups, seen, absent, known, judged=judged)
+        for one, values, known in zip(required, found, on, strict=True)
     ]
     told = [replace(one, absent=absent, share=of.each is not None) for one, of in zip(held, required, strict=True)]
     if not unfinished:
@@ -252,7 +255,7 @@ def outcomes(
 
 def _outcome(
     one: Requirement, values: Sequence[float | None], groups: Sequence[str | None], seen: Mapping[str, str],
-    absent: int, scale: Scale | None, *, judged: bool,
+    absent: int, scales: Sequence[Scale | None], *, judged: bool,
 ) -> Outcome:  # fmt: skip
     without = sum(value is None for value in values) + absent
     if not judged:
@@ -263,7 +266,12 @@ def _outcome(
             one.text, False, None, None, None, 0, without, f"no sample has an answer by it; judged by: {named}"
         )
     if one.ordered_label:
-        why = _off(one, scale) if scale else f"'{one_line(one.ordered_label, 60)}' is no label: its scale is not known"
+        label = f"'{one_line(one.ordered_label, 60)}'"
+        why = f"{label} is no label: its scale is not known"
+        if len(scales) > 1:
+            why = f"its answers stand on {len(scales)} scales, so {label} has no one value"
+        elif scales and scales[0]:
+            why = _off(one, scales[0])
         return Outcome(one.text, False, None, None, None, 0, without, why)
     if one.each is not None:
         against = float(one.op in ("<", "<="))  # what is not known helps nothing to be met

@@ -86,9 +86,11 @@ _EQUAL = re.compile(  # a tie in words
     r"|\bgleich[ ](?:gut|stark|schlecht|wertig)\b"
     r"|\bgleichwertig\b|\bunentschieden\b|\bse[ ]valent\b"
     r"|\baussi[ ](?:bonnes?|mauvaises?)[ ]l['’]une[ ]que[ ]l['’]autre|\bde[ ]qualité[ ]égale\b|\bigual(?:mente|es)?"
-    r"(?:[ ]de)?[ ](?:buen[ao]s?|mal[ao]s?|bo[na]s|ruins|válidas)\b|\b(?:es|hay|é|há)[ ](?:un[ ]|um[ ])?empate\b"
+    r"(?:[ ]de)?[ ](?:buen[ao]s?|mal[ao]s?|bo[na]s|ruins|válidas)\b"
+    r"|\b(?<!no[ ])(?<!não[ ])(?:es|hay|é|há)[ ](?:un[ ]|um[ ])?empate\b"
     r"|\bugualmente[ ](?:buone|valide)\b|\bsi[ ]equivalgono\b|\b(?:sono|é|è)[ ](?:in[ ])?(?:pari|parità)\b"
-    r"|(?<![不没沒])(?:一样|同样|一樣|同樣)(?:的)?(?:好|差|优秀)|不相上下|不分伯仲|平手|平局|引き分け|同じくらい|甲乙つけがたい|同等",
+    r"|(?<![不没沒])(?:一样|同样|一樣|同樣)(?:的)?(?:好|差|优秀)|不相上下|不分伯仲|平手|平局|甲乙つけがたい"
+    r"|(?:引き分け|同じくらい|同等)(?!\w{0,4}(?:では|じゃ)(?:な|あ))",
     re.I,
 )
 _BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)"
@@ -134,7 +136,8 @@ _NOT_ELSEWHERE = re.compile(
 _UNEQUAL = re.compile(
     r"(?:\bnot|n['’]t|\bnicht|\bpas|\bno[ ](?:es|son|hay)|\bnon|\bnão|\bkaum|\bhardly|\bnever|\bnearly|\balmost|\bif"
     r"|\bno[ ]longer|\brather[ ]than|\bwhether|\bfar[ ]from|\bclose[ ]to)"
-    r"[ ](?:(?:say|claim|agree|think|believe)[ ](?:that[ ])?)?(?:\w{1,12}[ ]){0,2}\Z",
+    r"[ ](?:(?:say|claim|agree|think|believe)[ ](?:that[ ])?)?(?:\w{1,12}[ ]){0,2}\Z"
+    r"|(?:不是|[并並]?不|[并並]非|没有|沒有|难以|難以|无法|無法|\bkein(?:e[rsnm]?)?[ ])\Z",
     re.I,
 )
 _WITHIN = re.compile(r"[^\W\d_][,'\u2019]?[ ]\Z")  # a word before it, in the same sentence
@@ -304,8 +307,18 @@ def alike(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
     """Where a text says of a pair that both are alike."""
     if of_pair(met):
         for match in _EQUAL.finditer(text):
-            if not _UNEQUAL.search(text[max(0, match.start() - 30) : match.start()]):
+            if not (
+                _UNEQUAL.search(text[max(0, match.start() - 30) : match.start()]) or _better_behind(text, match.end())
+            ):
                 yield Mention(tie_label(met) or "", match.start(), match.end(), match.span(), False, kind="alike")
+
+
+def _better_behind(text: str, at: int) -> bool:
+    """Whether a side is called the better one further on, in another language than English."""
+    found = _ELSEWHERE_AT_ALL.search(text, at)
+    return bool(
+        found and found[0] != "superior" and not _NOT_ELSEWHERE.search(text[max(0, found.start() - 20) : found.start()])
+    )
 
 
 def worse(text: str, met: Mapping[str, str]) -> Iterator[Mention]:

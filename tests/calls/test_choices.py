@@ -399,3 +399,18 @@ def test_a_reference_to_the_answer_hides_no_side():
     assert read_choice("La réponse A est meilleure que la réponse B.", PAIR).value == "A"
     assert read_choice("B is wrong on the date; A is right. So A.", PAIR).value == "A"
     assert read_choice("I strongly agree that it helps.", ("agree", "strongly agree")).value == "strongly agree"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "两个回答不是平手，回答A更好。",
+        "并非平局，B胜出。",
+        "今回は引き分けではない。",
+        "Es ist kein Unentschieden.",
+        "No hay empate.",
+        "Sprachlich sind beide gleich gut, insgesamt ist Antwort B besser.",
+    ],
+)
+def test_a_tie_that_is_denied_or_not_the_last_word_is_none(text: str):
+    assert read_choice(text, ["A", "B", "tie"]).value != "tie"

@@ -519,3 +519,21 @@ def test_a_run_of_which_nothing_could_be_read_is_told():
     found = jg.compare({"ok": ok, "lost": lost})
     assert "clarity: no answer of lost could be read (9 refused) to hold beside ok's" in found.notes
     assert not any("one run alone" in note for note in found.notes)
+
+
+def test_a_run_that_reads_some_answers_is_no_run_of_which_nothing_could_be_read():
+    some = [judged(at, None if at < 2 else 3.0) for at in range(9)]
+    tone = some[-1].scores[0].model_copy(update={"criterion": "Tone"})
+    other = run("other", (Item(sample=item.sample, scores=(tone,), place=item.place) for item in some))
+    both = run("both", (Item(sample=item.sample, scores=(*item.scores, tone), place=item.place) for item in some))
+    notes = jg.compare({"both": both, "other": other}).notes
+    assert any("one run alone" in note for note in notes)
+    assert not any("could be read" in note for note in notes)
+
+
+def test_a_run_named_like_an_agent_of_another_is_none_of_its_agents():
+    human = values(3)
+    pair = {name: run(name, (judged(at, v, human=v) for at, v in enumerate(human))) for name in ("a", "b")}
+    found = jg.compare({"a": pair["a"], "a: b": pair["b"]})
+    assert [row.metric for row in found.with_people("a", "Clarity") if row] == ["a"]
+    assert [row.metric for row in found.with_people("a: b", "Clarity") if row] == ["a: b"]

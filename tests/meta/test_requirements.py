@@ -74,6 +74,12 @@ def test_an_ordered_label_stands_for_its_value_and_the_outcome_says_so():
     assert (share.met, share.value, share.text) == (False, 0.75, "share(Tone >= warm (5)) >= 90%")
     assert str(share).startswith("required: share(Tone >= warm (5)) >= 90%: not met, 75% [")
     assert (cold.met, cold.text) == (False, "Tone < cold (1)")
+    wider = FAIR.model_copy(update={"scale": jg.Scale(labels=("cold", "fair", "warm"), values=(0, 50, 100))})
+    items = list(run.items)
+    odd = tuple(score.model_copy(update={"scale": wider.scale}) for score in items[0].scores)
+    mixed = jg.Run({"state": "finished"}, (*items, Item(sample=items[0].sample, scores=odd)))
+    (several,) = jg.require(mixed, "Tone >= fair")
+    assert (several.met, several.why) == (False, "its answers stand on 2 scales, so 'fair' has no one value")
     (other,) = jg.require(run, "Tone >= tepid")
     assert (other.met, other.why) == (False, f"'tepid' is no label of Tone, which is on {FAIR.scale}")
     fits = [unfit([Requirement.of(text)], [FAIR]) for text in ("Tone >= fair", "share(Tone >= fair) >= 0.9")]
